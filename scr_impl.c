@@ -188,6 +188,15 @@ typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 #define SCR_FN static
 #endif
 
+/* Initialises a struct to all zeros; not one whose bytes are sent, as those between its members may not be. */
+/* clang-format off */
+#if defined(__cplusplus)
+#define SCR_ZEROS {}
+#else
+#define SCR_ZEROS {0}
+#endif
+/* clang-format on */
+
 /* Declares a thread-local variable.  Where the compiler cannot do that, the library starts no threads. */
 #if defined(__cplusplus)
 #define SCR_THREAD thread_local
@@ -307,7 +316,7 @@ SCR_FN size_t scr_fence_length(const char* path, size_t* which)
   return longest;
 }
 
-/* Open the fenced directory WHICH; -1 and ESTALE if its name leads to another one than when it was fenced. */
+/* Open the fenced directory WHICH; -1 and ESTALE if its name now leads to another directory than the fenced one. */
 SCR_FN int scr_fence_root(size_t which)
 {
   struct stat st;
@@ -565,22 +574,6 @@ static scr_os_table scr_os = {scr_os_open,
                               fchown,
                               futimens};
 
-/* Write all N bytes of BUF to FD.  Returns 0, or -1 with errno. */
-SCR_FN int scr_write_all(int fd, const void* buf, size_t n)
-{
-  const char* p = (const char*)buf;
-
-  while (n > 0) {
-    ssize_t w = scr_os.write(fd, p, n);
-    if (w < 0 && errno == EINTR) continue;
-    if (w == 0) errno = ENOSPC;
-    if (w <= 0) return -1;
-    p += w;
-    n -= (size_t)w;
-  }
-  return 0;
-}
-
 /*
 ** Let the system begin to write the N bytes at OFFSET of FD to the disk, so that a sync at the end finds little left.
 ** That is only a hint, and its result does not matter.
@@ -594,42 +587,31 @@ SCR_FN void scr_write_behind(int fd, off_t offset, off_t n)
 #endif
 }
 
-/* Write all N bytes of BUF to FD at OFFSET.  Returns 0, or -1 with errno. */
+/* Write all N bytes of BUF to FD at OFFSET; -1: where FD stands.  Returns 0, or -1 with errno. */
 SCR_FN int scr_pwrite_all(int fd, const void* buf, size_t n, off_t offset)
 {
   const char* p = (const char*)buf;
 
   while (n > 0) {
-    ssize_t w = scr_os.pwrite(fd, p, n, offset);
+    ssize_t w = offset < 0 ? scr_os.write(fd, p, n) : scr_os.pwrite(fd, p, n, offset);
     if (w < 0 && errno == EINTR) continue;
     if (w == 0) errno = ENOSPC;
     if (w <= 0) return -1;
     p += w;
-    offset += w;
+    if (offset >= 0) offset += w;
     n -= (size_t)w;
   }
   return 0;
 }
 
-/* Read N bytes from FD; fewer only if the file ends before.  Returns the number of bytes read, or -1 with errno. */
-SCR_FN ssize_t scr_read_all(int fd, void* buf, size_t n)
+SCR_FN int scr_write_all(int fd, const void* buf, size_t n)
 {
-  char*  p = (char*)buf;
-  size_t got = 0;
-
-  while (got < n) {
-    ssize_t r = scr_os.read(fd, p + got, n - got);
-    if (r < 0 && errno == EINTR) continue;
-    if (r < 0) return -1;
-    if (r == 0) break;
-    got += (size_t)r;
-  }
-  return (ssize_t)got;
+  return scr_pwrite_all(fd, buf, n, -1);
 }
 
 /*
-** Read N bytes from FD at OFFSET; fewer only if the file ends before.  Returns the number of bytes read, or -1 with
-** errno.
+** Read N bytes from FD at OFFSET, -1: where FD stands; fewer only if the file ends before.  Returns the number of bytes
+** read, or -1 with errno.
 */
 SCR_FN ssize_t scr_pread_all(int fd, void* buf, size_t n, off_t offset)
 {
@@ -637,13 +619,19 @@ SCR_FN ssize_t scr_pread_all(int fd, void* buf, size_t n, off_t offset)
   size_t got = 0;
 
   while (got < n) {
-    ssize_t r = scr_os.pread(fd, p + got, n - got, offset + (off_t)got);
+    ssize_t r =
+        offset < 0 ? scr_os.read(fd, p + got, n - got) : scr_os.pread(fd, p + got, n - got, offset + (off_t)got);
     if (r < 0 && errno == EINTR) continue;
     if (r < 0) return -1;
     if (r == 0) break;
     got += (size_t)r;
   }
   return (ssize_t)got;
+}
+
+SCR_FN ssize_t scr_read_all(int fd, void* buf, size_t n)
+{
+  return scr_pread_all(fd, buf, n, -1);
 }
 
 /*
@@ -1574,7 +1562,7 @@ SCR_FN int scr_file_plain(const char* path, int flags, mode_t mode)
   return -1;
 }
 
-/* Why the file ST, which nobody has named, is not one to obey; NULL if it is. */
+/* Why the settings in the file ST, which was found and not named by the user, must not be used; NULL if they may be. */
 SCR_FN const char* scr_file_distrust(const struct stat* st)
 {
   int own = st->st_gid == st->st_uid && st->st_gid == getegid(); /* the user's own group has the user's number */
@@ -1759,7 +1747,7 @@ SCR_FN void scr_flat_remove(const char* dir)
 ** Offers     scr_hash, scr_hash_elem; scr_hash_of_key, scr_hash_new, scr_hash_size, scr_hash_elem_first,
 **            scr_hash_elem_next, scr_hash_elem_key, scr_hash_elem_hash, scr_hash_unset_all, scr_hash_delete,
 **            scr_hash_elem_get, scr_hash_set, scr_hash_get, scr_hash_extract, scr_hash_unset, scr_hash_get_kv,
-**            scr_hash_set_kv, scr_hash_get_kv_int, scr_hash_set_kv_int, scr_hash_unset_kv_int,
+**            scr_hash_set_kv, scr_hash_get_kv_int, scr_hash_set_kv_int, scr_hash_unset_kv, scr_hash_unset_kv_int,
 **            scr_hash_elem_get_first_val, scr_hash_setf, scr_hash_getf, scr_hash_merge, scr_hash_dup,
 **            scr_hash_sort_int, scr_put_be, scr_get_be, scr_hash_pack_size, scr_hash_pack, scr_hash_unpack,
 **            scr_hash_util_set_str, scr_hash_util_set_int, scr_hash_util_set_int64,
@@ -1897,8 +1885,8 @@ SCR_FN void scr_hash_index(scr_hash* h)
 }
 
 /*
-** Store VALUE under KEY, in place of an earlier value, and return it.  H then owns VALUE; on an error VALUE is freed
-** and NULL is returned.
+** Store VALUE under KEY, in place of an earlier value, which is freed, and return it.  H then owns VALUE; on an error
+** VALUE is freed and NULL is returned.
 */
 SCR_FN scr_hash* scr_hash_set(scr_hash* h, const char* key, scr_hash* value)
 {
@@ -2127,8 +2115,8 @@ SCR_FN int scr_hash_cmp_int(const void* a, const void* b)
   return (x > y) - (x < y);
 }
 
-/* Sort the elements of H by CMP; the elements below them keep their order. */
-SCR_FN int scr_hash_sort_by(scr_hash* h, int direction, int (*cmp)(const void*, const void*))
+/* Sort the elements of H by their keys as numbers; the elements below them keep their order. */
+SCR_FN int scr_hash_sort_int(scr_hash* h, int direction)
 {
   scr_hash_elem **all, *e;
   int             i, n = scr_hash_size(h);
@@ -2137,7 +2125,7 @@ SCR_FN int scr_hash_sort_by(scr_hash* h, int direction, int (*cmp)(const void*, 
   all = (scr_hash_elem**)scr_malloc((size_t)n * sizeof *all);
   if (all == NULL) return SCR_ERR_OOM();
   for (i = 0, e = h->first; e != NULL; e = e->next) all[i++] = e;
-  qsort(all, (size_t)n, sizeof *all, cmp);
+  qsort(all, (size_t)n, sizeof *all, scr_hash_cmp_int);
   h->first = h->last = NULL;
   for (i = 0; i < n; i++) {
     e = all[direction == SCR_HASH_SORT_ASCENDING ? i : n - 1 - i];
@@ -2149,11 +2137,6 @@ SCR_FN int scr_hash_sort_by(scr_hash* h, int direction, int (*cmp)(const void*, 
   }
   free(all);
   return SCR_SUCCESS;
-}
-
-SCR_FN int scr_hash_sort_int(scr_hash* h, int direction)
-{
-  return scr_hash_sort_by(h, direction, scr_hash_cmp_int);
 }
 
 /* ---- packed form: count, then key and hash of each element; numbers big-endian ---- */
@@ -2748,40 +2731,22 @@ SCR_FN int scr_hash_file_write_shared(const char* path, const scr_hash* h, scr_s
   static unsigned count = 0;
   char            tmp[SCR_MAX_FILENAME + 64];
   scr_buf         b = {NULL, 0, 0, 0};
-  int             fd = -1, made = 0, tries = 1000, rc;
+  int             fd = -1, tries = 1000, rc = scr_hash_image(h, &b);
 
-  if ((rc = scr_hash_image(h, &b)) != SCR_SUCCESS) goto out;
-  do { /* a process with the same id may have died here, or may be writing on another machine */
+  while (rc == SCR_SUCCESS && fd < 0) { /* a process with the same id may have died here, or write on another machine */
     rc = scr_fmt(tmp, sizeof tmp, "%s.%s.%ld.%u.tmp", path, scr_msg_host, (long)getpid(), count++);
-    if (rc != SCR_SUCCESS) goto out;
-    fd = scr_os.open(tmp, O_WRONLY | O_CREAT | O_EXCL, 0664);
-  } while (fd < 0 && errno == EEXIST && --tries > 0);
-  if (fd < 0) {
-    rc = SCR_ERRNO("cannot create %s", tmp);
-    goto out;
+    if (rc == SCR_SUCCESS) fd = scr_os.open(tmp, O_WRONLY | O_CREAT | O_EXCL, 0664);
+    if (rc == SCR_SUCCESS && fd < 0 && (errno != EEXIST || --tries <= 0)) rc = SCR_ERRNO("cannot create %s", tmp);
   }
-  made = 1;
-  scr_file_share(fd, path, sharing, 1);
-  if (scr_write_all(fd, b.p, b.n) < 0) {
-    rc = SCR_ERRNO("cannot write %s", tmp);
-    goto out;
+  if (fd >= 0) {
+    scr_file_share(fd, path, sharing, 1);
+    if (scr_write_all(fd, b.p, b.n) < 0) rc = SCR_ERRNO("cannot write %s", tmp);
+    else if (scr_fsync_enabled && scr_os.fsync(fd) < 0) rc = SCR_ERRNO("cannot sync %s", tmp);
+    if (scr_os.close(fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", tmp);
+    if (rc == SCR_SUCCESS && scr_os.rename(tmp, path) < 0) rc = SCR_ERRNO("cannot rename %s to %s", tmp, path);
+    if (rc != SCR_SUCCESS) scr_os.unlink(tmp);
+    else rc = scr_dir_sync(path);
   }
-  if (scr_fsync_enabled && scr_os.fsync(fd) < 0) {
-    rc = SCR_ERRNO("cannot sync %s", tmp);
-    goto out;
-  }
-  rc = scr_os.close(fd) < 0 ? SCR_ERRNO("cannot close %s", tmp) : SCR_SUCCESS;
-  fd = -1;
-  if (rc != SCR_SUCCESS) goto out;
-  if (scr_os.rename(tmp, path) < 0) {
-    rc = SCR_ERRNO("cannot rename %s to %s", tmp, path);
-    goto out;
-  }
-  made = 0;
-  rc = scr_dir_sync(path);
-out:
-  if (fd >= 0) scr_os.close(fd);
-  if (made) scr_os.unlink(tmp);
   scr_buf_free(&b);
   return rc;
 }
@@ -3785,14 +3750,13 @@ SCR_FN int scr_params_read_file(scr_hash* params, int s, const char* path, int m
 */
 SCR_FN int scr_params_env_value(const char* name, const char* value, char* out)
 {
-  scr_params_text t;
+  scr_params_text t = SCR_ZEROS;
   size_t          n = 0;
   char            copy[SCR_PARAM_WORD_MAX], where[300];
   int             rc = scr_fmt(copy, sizeof copy, "%s", value);
 
   out[0] = '\0';
   snprintf(where, sizeof where, "%s in the environment", name);
-  memset(&t, 0, sizeof t);
   t.where = where;
   t.p = copy;
   while (rc == SCR_SUCCESS && *t.p != '\0')
@@ -4936,8 +4900,7 @@ SCR_FN scr_entry* scr_entry_read(const scr_hash* h, int owner, int id)
     scr_reddesc_free(&e->red);
   }
   for (f = scr_hash_elem_first(scr_hash_get(h, "FILE")); f != NULL && !scr_oom; f = scr_hash_elem_next(f)) {
-    scr_file file;
-    memset(&file, 0, sizeof file);
+    scr_file file = SCR_ZEROS;
     if (scr_file_read(scr_hash_get(scr_hash_elem_hash(f), "META"), &file) == SCR_SUCCESS) {
       scr_entry_add(e, &file);
     } else {
@@ -4986,8 +4949,7 @@ SCR_FN int scr_entry_read_member(const scr_hash* h, scr_entry* e)
   if (n < 0 || n != scr_hash_size(scr_hash_get(h, "FILE")) || scr_hash_int_or(h, "RANK", -1) != e->owner)
     return SCR_ERR(SCR_ERR_FORMAT, "a redundancy file does not list the files of rank %d", e->owner);
   for (i = 0; i < n && rc == SCR_SUCCESS; i++) {
-    scr_file file;
-    memset(&file, 0, sizeof file);
+    scr_file file = SCR_ZEROS;
     rc = scr_file_read(scr_hash_get_kv_int(h, "FILE", i), &file);
     if (rc == SCR_SUCCESS && scr_entry_add(e, &file) == NULL) rc = SCR_ERR_OOM();
     if (rc == SCR_SUCCESS && e->files != i + 1)
@@ -5720,7 +5682,6 @@ typedef struct {
   uint64_t*       size;
   uint64_t*       start; /* offset of each file in the stream; start[count] is the length of the stream */
   int             flags; /* of open */
-  mode_t          mode;
   int             fd[SCR_WINDOW_FDS];
   int             fd_file[SCR_WINDOW_FDS];
   char*           seen; /* which files were opened before: only the first open may truncate */
@@ -5787,18 +5748,17 @@ SCR_FN void scr_window_cut(scr_window* w, uint64_t lane)
 
 /*
 ** Make W a window over COUNT files of the given sizes in bytes.  Each file is opened on first use, with FLAGS
-** (O_RDONLY, or O_RDWR | O_CREAT | ... for writing) and MODE.  LANES is the number of lanes and LANE the length of each
+** (O_RDONLY, or O_RDWR | O_CREAT | ... for writing).  LANES is the number of lanes and LANE the length of each
 ** in bytes, 0 for a single one.  The caller calls scr_window_free, after an error too.
 */
-SCR_FN int scr_window_open(scr_window* w, int count, char** path, const uint64_t* size, int flags, mode_t mode,
-                           uint64_t lane, int lanes)
+SCR_FN int scr_window_open(scr_window* w, int count, char** path, const uint64_t* size, int flags, uint64_t lane,
+                           int lanes)
 {
   int i;
 
   memset(w, 0, sizeof *w);
   for (i = 0; i < SCR_WINDOW_FDS; i++) w->fd[i] = w->fd_file[i] = -1;
   w->flags = flags;
-  w->mode = mode;
   w->count = count;
   w->path = (char**)scr_malloc((size_t)count * sizeof *w->path);
   w->size = (uint64_t*)scr_malloc((size_t)count * sizeof *w->size);
@@ -5833,7 +5793,7 @@ SCR_FN int scr_window_fd(scr_window* w, int i, int* fd)
     if (w->flags == O_RDONLY) {
       if ((rc = scr_file_open(w->path[i], &w->fd[slot])) != SCR_SUCCESS) return rc;
     } else {
-      w->fd[slot] = scr_os.open(w->path[i], w->seen[i] ? w->flags & ~O_TRUNC : w->flags, w->mode);
+      w->fd[slot] = scr_os.open(w->path[i], w->seen[i] ? w->flags & ~O_TRUNC : w->flags, 0600);
       if (w->fd[slot] < 0) return SCR_ERRNO("cannot open %s", w->path[i]);
     }
     w->fd_file[slot] = i;
@@ -5957,8 +5917,8 @@ typedef struct {
 } scr_extent;
 
 /*
-** Add the bytes of X to *CRC, the CRC32 of what is before them.  Holes count as zeros but are not read.  WHOLE: the
-** file must end where X does.
+** Extend *CRC, the CRC32 of the bytes before X, by those of X.  Holes count as zeros but are not read.  WHOLE: the file
+** must end where X does.  SCR_ERR_MISSING if bytes are missing.
 */
 SCR_FN int scr_extent_crc(const scr_extent* x, int whole, uLong* crc)
 {
@@ -6305,10 +6265,9 @@ typedef struct {
 */
 SCR_FN int scr_copy_leave(scr_copy_target* t)
 {
-  scr_err_record why;
+  scr_err_record why = SCR_ZEROS;
   int            rc = SCR_SUCCESS;
 
-  memset(&why, 0, sizeof why);
   for (t->writing = 0; t->n > 0; t->n--) {
     const char* path = t->file[t->n - 1].path;
     int         fd = t->file[t->n - 1].fd, err = SCR_SUCCESS;
@@ -6332,7 +6291,7 @@ SCR_FN int scr_copy_rest(scr_copy_target* t)
 
 /*
 ** Create PATH with MODE and SIZE bytes that are 0, so that zeros can stay holes; *FD receives its descriptor, -1 if
-** there is none.  It is a file of its own: who still writes to one that had this name before does no harm.
+** there is none.  It is a file of its own: a process that still has an older file of this name open does no harm.
 */
 SCR_FN int scr_file_create(const char* path, mode_t mode, uint64_t size, int* fd)
 {
@@ -6524,7 +6483,7 @@ typedef struct {
   pthread_mutex_t lock;
 } scr_copy_list;
 
-/* Make an empty list with room for N files. */
+/* Make an empty list with room for N files; each thread that copies has a buffer of BUF_SIZE bytes. */
 SCR_FN int scr_copy_list_make(scr_copy_list* l, int n, size_t buf_size)
 {
   memset(l, 0, sizeof *l);
@@ -6572,11 +6531,10 @@ SCR_FN void scr_copy_list_note(scr_copy_list* l, int rc)
 SCR_FN void* scr_copy_list_work(void* arg)
 {
   scr_copy_list*  l = (scr_copy_list*)arg;
-  scr_copy_target target;
+  scr_copy_target target = SCR_ZEROS;
   char*           buf = (char*)scr_malloc(l->buf_size);
   scr_copy_item*  it = NULL;
 
-  memset(&target, 0, sizeof target);
   if (buf == NULL) scr_copy_list_note(l, SCR_ERR_OOM());
   do {
     pthread_mutex_lock(&l->lock);
@@ -6640,7 +6598,8 @@ SCR_FN int64_t scr_file_stamp(const struct stat* st)
 
 /*
 ** Check that the file PATH is as this run has recorded it in F, by its size and the time of its last change.  Some file
-** systems tell that time late: where only the time differs, the checksum decides, if F has one.
+** systems report a new time only later: where only the time differs, the checksum decides, if F has one, and F gets the
+** new time.  SCR_ERR_MISSING or SCR_ERR_CRC if the file is another.
 */
 SCR_FN int scr_file_unchanged(const char* path, scr_file* f)
 {
@@ -7172,7 +7131,7 @@ SCR_FN int scr_member_open(scr_member* m, const scr_erasure* ec)
   }
   if (rc == SCR_SUCCESS)
     rc = scr_window_open(&m->win, m->n, write ? m->temp : m->path, m->size,
-                         write ? O_RDWR | O_TRUNC | O_NOFOLLOW : O_RDONLY, 0, plain ? 0 : ec->chunk,
+                         write ? O_RDWR | O_TRUNC | O_NOFOLLOW : O_RDONLY, plain ? 0 : ec->chunk,
                          plain ? 1 : ec->n - ec->k);
   if (rc != SCR_SUCCESS) return rc;
   if (!(m->lost & SCR_LOST_RED)) return scr_file_open(m->red, &m->fd);
@@ -8095,10 +8054,8 @@ SCR_FN int scr_index_is_good(const scr_index_item* it)
 /* Store ENTRY as dataset ID in DIR; the index then owns ENTRY. */
 SCR_FN int scr_index_put(scr_index* index, int id, const char* dir, scr_hash* entry)
 {
-  scr_hash* dset = scr_hash_set_kv_int(index->h, "DSET", id);
-  scr_hash* dirs = scr_hash_get(dset, "DIR");
+  scr_hash* dirs = scr_hash_setf(index->h, NULL, "DSET %d DIR", id);
 
-  if (dirs == NULL && dset != NULL) dirs = scr_hash_set(dset, "DIR", scr_hash_new());
   if (dirs == NULL || entry == NULL || scr_oom) {
     scr_hash_delete(&entry);
     return SCR_ERR_OOM();
@@ -8238,13 +8195,13 @@ SCR_FN int scr_index_is_newer(const scr_index_item* a, const scr_index_item* b)
 
 /*
 ** Find the newest checkpoint with an id below BELOW that may be offered: a good one or, if JOB is not NULL, one that
-** the application rejected, but not in the job with this key.  SCR_ERR_NOT_FOUND without a message.
+** the application rejected, but not in the job with this key.  SCR_ERR_NOT_FOUND without a message, and *BEST all
+** zeros, if there is none.
 */
 SCR_FN int scr_index_newest(const scr_index* index, int below, const char* job, scr_index_item* best)
 {
-  scr_index_item it;
+  scr_index_item it = SCR_ZEROS;
 
-  memset(&it, 0, sizeof it);
   memset(best, 0, sizeof *best);
   while (scr_index_walk(index, &it))
     if (it.id < below && it.complete && !it.renaming && !it.passed && scr_desc_is_ckpt(&it.desc) &&
@@ -8264,9 +8221,8 @@ typedef enum { SCR_INDEX_NAME, SCR_INDEX_DIR } scr_index_by;
 SCR_FN int scr_index_find(const scr_index* index, scr_index_by by, const char* name, int id, int ckpt,
                           scr_index_item* best)
 {
-  scr_index_item it;
+  scr_index_item it = SCR_ZEROS;
 
-  memset(&it, 0, sizeof it);
   memset(best, 0, sizeof *best);
   while (scr_index_walk(index, &it))
     if (strcmp(by == SCR_INDEX_DIR ? it.dir : it.desc.name, name) == 0 && (id == 0 || it.id == id) &&
@@ -8314,10 +8270,9 @@ SCR_FN int scr_index_same(const scr_index* index, const scr_identity* identity, 
 /* The number of complete checkpoints in the index, rejected ones included, but not those that the user passed over. */
 SCR_FN int scr_index_count_complete(const scr_index* index)
 {
-  scr_index_item it;
+  scr_index_item it = SCR_ZEROS;
   int            n = 0;
 
-  memset(&it, 0, sizeof it);
   while (scr_index_walk(index, &it)) n += it.complete && !it.passed && scr_desc_is_ckpt(&it.desc);
   return n;
 }
@@ -8325,9 +8280,8 @@ SCR_FN int scr_index_count_complete(const scr_index* index)
 /* Returns 1 if some dataset may have files that still have their temporary names. */
 SCR_FN int scr_index_has_renames(const scr_index* index)
 {
-  scr_index_item it;
+  scr_index_item it = SCR_ZEROS;
 
-  memset(&it, 0, sizeof it);
   while (scr_index_walk(index, &it))
     if (it.renaming) return 1;
   return 0;
@@ -8336,10 +8290,9 @@ SCR_FN int scr_index_has_renames(const scr_index* index)
 /* The largest id of all datasets, or 0. */
 SCR_FN int scr_index_max_id(const scr_index* index)
 {
-  scr_index_item it;
+  scr_index_item it = SCR_ZEROS;
   int            max = 0;
 
-  memset(&it, 0, sizeof it);
   while (scr_index_walk(index, &it))
     if (it.id > max) max = it.id;
   return max;
@@ -8430,9 +8383,8 @@ SCR_FN int scr_index_current(const scr_index* index, scr_index_item* it)
 */
 SCR_FN void scr_index_set_current(scr_index* index, int id, const char* dir, int by_user)
 {
-  scr_choice c;
+  scr_choice c = SCR_ZEROS;
 
-  memset(&c, 0, sizeof c);
   snprintf(c.dir, sizeof c.dir, "%s", dir);
   c.id = id;
   c.by_user = by_user;
@@ -8482,15 +8434,6 @@ SCR_FN int scr_index_set(scr_index* index, const scr_desc* desc, const char* dir
   return scr_index_put(index, id, dir, entry);
 }
 
-/* Remove KEY from the child CHILD of PARENT, and CHILD too if that leaves it empty. */
-SCR_FN void scr_index_prune(scr_hash* parent, const char* child, const char* key)
-{
-  scr_hash* h = scr_hash_get(parent, child);
-
-  scr_hash_unset(h, key);
-  if (scr_hash_size(h) == 0) scr_hash_unset(parent, child);
-}
-
 /* Remove dataset ID in DIR from the index. */
 SCR_FN void scr_index_remove(scr_index* index, int id, const char* dir)
 {
@@ -8499,10 +8442,10 @@ SCR_FN void scr_index_remove(scr_index* index, int id, const char* dir)
 
   snprintf(copy, sizeof copy, "%s", dir);
   snprintf(key, sizeof key, "%d", id);
-  scr_index_prune(scr_hash_get_kv(index->h, "DSET", key), "DIR", copy);
-  if (scr_hash_size(scr_hash_get_kv(index->h, "DSET", key)) == 0) scr_index_prune(index->h, "DSET", key);
-  scr_index_prune(scr_hash_get_kv(index->h, "DIR", copy), "DSET", key);
-  if (scr_hash_size(scr_hash_get_kv(index->h, "DIR", copy)) == 0) scr_index_prune(index->h, "DIR", copy);
+  scr_hash_unset_kv(scr_hash_get_kv(index->h, "DSET", key), "DIR", copy);
+  if (scr_hash_size(scr_hash_get_kv(index->h, "DSET", key)) == 0) scr_hash_unset_kv(index->h, "DSET", key);
+  scr_hash_unset_kv(scr_hash_get_kv(index->h, "DIR", copy), "DSET", key);
+  if (scr_hash_size(scr_hash_get_kv(index->h, "DIR", copy)) == 0) scr_hash_unset_kv(index->h, "DIR", copy);
   scr_index_leave_current(index, current);
 }
 
@@ -8521,10 +8464,8 @@ SCR_FN void scr_index_begin_deletion(scr_index* index, int id, const char* dir)
 /* Dataset ID in DIR is deleted: what may come there later, a copy of it too, stays. */
 SCR_FN void scr_index_end_deletion(scr_index* index, int id, const char* dir)
 {
-  scr_hash* deleted = scr_hash_get(index->h, "DELETED");
-
   (void)id;
-  if (deleted != NULL) scr_hash_unset(deleted, dir);
+  scr_hash_unset(scr_hash_get(index->h, "DELETED"), dir);
 }
 
 /* Record that a run has tried in vain to fetch dataset ID in DIR, if the index has it. */
@@ -8629,12 +8570,11 @@ SCR_FN int scr_index_window(const scr_index* index, int below, int n)
 */
 SCR_FN int scr_index_outgrown(const scr_index* index, int id, int n, scr_index_item* oldest)
 {
-  scr_index_item it, current;
+  scr_index_item it = SCR_ZEROS, current;
   scr_choice     c;
   int            chosen, below = scr_index_window(index, id + 1, n);
 
   memset(oldest, 0, sizeof *oldest);
-  memset(&it, 0, sizeof it);
   scr_choice_read(index, &c);
   chosen = c.by_user && scr_index_current(index, &current) ? current.id : 0;
   while (scr_index_walk(index, &it))
@@ -9148,11 +9088,10 @@ SCR_FN int scr_object_copy(const scr_object* o, const char* prefix, int id, cons
 /* SCR_ERR_MISSING or _CRC, with WHAT as above, unless all bytes of O are on the prefix under these NAMES. */
 SCR_FN int scr_object_check(const scr_object* o, const char* prefix, int id, scr_names names, const char* what)
 {
-  scr_extents l;
+  scr_extents l = SCR_ZEROS;
   uLong       crc = SCR_CRC32_START;
   int         i, rc;
 
-  memset(&l, 0, sizeof l);
   rc = scr_object_extents(o, prefix, id, names, &l);
   for (i = 0; i < l.n && rc == SCR_SUCCESS; i++)
     if (l.whole || l.extent[i].length > 0) rc = scr_extent_crc(&l.extent[i], l.whole, &crc);
@@ -9165,10 +9104,9 @@ SCR_FN int scr_object_check(const scr_object* o, const char* prefix, int id, scr
 SCR_FN int scr_objects_dirs(const scr_objects* l, const char* prefix, scr_hash* dirs)
 {
   char           path[SCR_MAX_FILENAME];
-  scr_objects_at at;
+  scr_objects_at at = SCR_ZEROS;
   int            rc = SCR_SUCCESS;
 
-  memset(&at, 0, sizeof at);
   while (rc == SCR_SUCCESS && scr_objects_walk(l, &at)) {
     if ((rc = scr_objects_path(&at, prefix, l->id, 0, path, sizeof path)) != SCR_SUCCESS) break;
     *strrchr(path, '/') = '\0';
@@ -9208,10 +9146,9 @@ SCR_FN int scr_objects_is_renamed(const scr_objects_at* at, const char* prefix, 
 SCR_FN int scr_objects_rename(const scr_objects* l, const char* prefix, int redo)
 {
   char           from[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
-  scr_objects_at at;
+  scr_objects_at at = SCR_ZEROS;
   int            rc;
 
-  memset(&at, 0, sizeof at);
   while (scr_objects_walk(l, &at)) {
     if ((rc = scr_objects_path(&at, prefix, l->id, 1, from, sizeof from)) != SCR_SUCCESS) return rc;
     if ((rc = scr_objects_path(&at, prefix, l->id, 0, to, sizeof to)) != SCR_SUCCESS) return rc;
@@ -9229,9 +9166,8 @@ SCR_FN int scr_objects_rename(const scr_objects* l, const char* prefix, int redo
 SCR_FN void scr_objects_remove_tmp(const scr_objects* l, const char* prefix)
 {
   char           path[SCR_MAX_FILENAME];
-  scr_objects_at at;
+  scr_objects_at at = SCR_ZEROS;
 
-  memset(&at, 0, sizeof at);
   while (scr_objects_walk(l, &at))
     if (scr_objects_path(&at, prefix, l->id, 1, path, sizeof path) == SCR_SUCCESS) scr_os.unlink_of(path, at.o->by);
 }
@@ -9255,10 +9191,9 @@ SCR_FN int scr_objects_is_other(const scr_objects_at* at, const char* path)
 SCR_FN int scr_objects_delete(const scr_objects* l, const char* prefix)
 {
   char           path[SCR_MAX_FILENAME];
-  scr_objects_at at;
+  scr_objects_at at = SCR_ZEROS;
   int            rc = SCR_SUCCESS, err;
 
-  memset(&at, 0, sizeof at);
   while (scr_objects_walk(l, &at)) {
     err = scr_objects_path(&at, prefix, l->id, 0, path, sizeof path);
     if (err == SCR_SUCCESS) err = scr_path_stays(prefix, path);
@@ -9276,9 +9211,8 @@ SCR_FN void scr_objects_prune(const scr_objects* l, const char* prefix)
 {
   char           dir[SCR_MAX_FILENAME];
   char*          slash;
-  scr_objects_at at;
+  scr_objects_at at = SCR_ZEROS;
 
-  memset(&at, 0, sizeof at);
   while (scr_objects_walk(l, &at)) {
     if (scr_objects_path(&at, prefix, l->id, 0, dir, sizeof dir) != SCR_SUCCESS ||
         scr_path_stays(prefix, dir) != SCR_SUCCESS)
@@ -9553,7 +9487,10 @@ SCR_FN int scr_rank2file_read_root(const char* prefix, const scr_prefix_place* p
   return rc == SCR_SUCCESS ? scr_rank2file_read_path(path, 0, m) : rc;
 }
 
-/* Add the children of the node FILE of LEVEL of the dataset at PLACE to those of M. */
+/*
+** Add the children of the node FILE of LEVEL of the dataset at PLACE to those of M, whose level, ranks and identity
+** become those of the node.
+*/
 SCR_FN int scr_rank2file_read(const char* prefix, const scr_prefix_place* place, const char* file, int level,
                               scr_rank2file* m)
 {
@@ -9647,10 +9584,8 @@ SCR_FN int scr_rank2file_walk_below(const char* prefix, const scr_prefix_place* 
   int i, rc = SCR_SUCCESS;
 
   for (i = 0; i < m->n && rc == SCR_SUCCESS; i++) {
-    scr_rank2file below;
-    scr_objects   l;
-    memset(&below, 0, sizeof below);
-    memset(&l, 0, sizeof l);
+    scr_rank2file below = SCR_ZEROS;
+    scr_objects   l = SCR_ZEROS;
     l.id = of->id;
     if (m->level == 1) {
       rc = scr_rank2file_read_leaf(prefix, place, of, m->file[i], &l);
@@ -9751,10 +9686,9 @@ SCR_FN int scr_prefix_finish_leaf(const scr_objects* l, void* arg)
 SCR_FN int scr_prefix_finish_renames(const char* prefix, int id, const char* dir)
 {
   scr_prefix_place place;
-  scr_identity     identity;
+  scr_identity     identity = SCR_ZEROS;
   int              ranks, rc = scr_prefix_locate(prefix, id, dir, &place);
 
-  memset(&identity, 0, sizeof identity);
   identity.id = id;
   return rc == SCR_SUCCESS
              ? scr_rank2file_walk(prefix, &place, &identity, &ranks, scr_prefix_finish_leaf, (void*)(uintptr_t)prefix)
@@ -9802,10 +9736,9 @@ SCR_FN int scr_prefix_see_leftover(const scr_objects* l, void* arg)
 {
   char           path[SCR_MAX_FILENAME];
   struct stat    st;
-  scr_objects_at at;
+  scr_objects_at at = SCR_ZEROS;
   int            rc = SCR_SUCCESS;
 
-  memset(&at, 0, sizeof at);
   while (rc == SCR_SUCCESS && scr_objects_walk(l, &at)) {
     rc = scr_objects_path(&at, (const char*)arg, l->id, 1, path, sizeof path);
     if (rc == SCR_SUCCESS && scr_os.lstat(path, &st) == 0) continue;
@@ -9878,14 +9811,12 @@ SCR_FN int scr_prefix_clear(const char* prefix, const char* dir, const scr_ident
 SCR_FN int scr_prefix_may_use(const char* prefix, const scr_index* index, const char* dir, const scr_identity* identity)
 {
   char           path[SCR_MAX_FILENAME];
-  scr_desc       other;
-  scr_index_item it;
+  scr_desc       other = SCR_ZEROS;
+  scr_index_item it = SCR_ZEROS;
   int            complete, may, rc = scr_summary_path(prefix, dir, path);
 
-  memset(&other, 0, sizeof other);
   if (rc == SCR_SUCCESS) rc = scr_summary_read(path, &other, &complete);
   may = rc == SCR_ERR_NOT_FOUND || rc == SCR_SUCCESS;
-  memset(&it, 0, sizeof it);
   while (may && index != NULL && scr_index_walk(index, &it))
     if (strcmp(it.dir, dir) == 0 && it.complete) may = scr_identity_same(&it.desc.identity, identity);
   if (!may || rc == SCR_ERR_NOT_FOUND || scr_identity_same(&other.identity, identity)) return may;
@@ -9944,12 +9875,11 @@ SCR_FN void scr_strays_add(const char* dir, void* arg)
 {
   scr_strays*    s = (scr_strays*)arg;
   char           path[SCR_MAX_FILENAME];
-  scr_desc       desc;
+  scr_desc       desc = SCR_ZEROS;
   scr_err_record why;
   int            complete = 0;
 
   scr_err_save(&why);
-  memset(&desc, 0, sizeof desc);
   if (scr_summary_path(s->prefix, dir, path) == SCR_SUCCESS &&
       scr_summary_read(path, &desc, &complete) == SCR_SUCCESS && complete && scr_desc_is_ckpt(&desc) &&
       !scr_prefix_is_leftover(s->prefix, dir, &desc.identity)) {
@@ -10064,13 +9994,12 @@ SCR_FN int scr_prefix_finish_deletions(scr_index* index, int* changed)
 SCR_FN int scr_prefix_finish_all(const char* prefix)
 {
   scr_index      index;
-  scr_index_item it;
+  scr_index_item it = SCR_ZEROS;
   scr_err_record why;
   int            changed = 0, first = SCR_SUCCESS, err, rc = scr_index_open(&index, prefix);
 
   if (rc == SCR_SUCCESS) first = scr_prefix_finish_deletions(&index, &changed);
   scr_err_save(&why);
-  memset(&it, 0, sizeof it);
   while (rc == SCR_SUCCESS && scr_index_walk(&index, &it)) {
     if (!it.renaming) continue;
     scr_dbg(1, "finish the flush of dataset %d, which a failure interrupted", it.id);
@@ -10145,9 +10074,8 @@ SCR_FN int scr_publish_may_meet(const scr_publication* p, const scr_index_item* 
 /* List the rivals of P in INDEX; the caller frees p->rival. */
 SCR_FN int scr_publish_list_rivals(scr_publication* p, const scr_index* index)
 {
-  scr_index_item it;
+  scr_index_item it = SCR_ZEROS;
 
-  memset(&it, 0, sizeof it);
   while (scr_index_walk(index, &it)) {
     scr_rival* r;
     if (!it.complete || scr_identity_same(&it.desc.identity, &p->desc.identity)) continue;
@@ -10173,10 +10101,9 @@ SCR_FN int scr_publish_look(const scr_publication* p, const scr_objects* l, int 
 {
   char           path[SCR_MAX_FILENAME];
   struct stat    st;
-  scr_objects_at at;
+  scr_objects_at at = SCR_ZEROS;
   int            there, rc = SCR_SUCCESS;
 
-  memset(&at, 0, sizeof at);
   while (rc == SCR_SUCCESS && scr_objects_walk(l, &at)) {
     if ((rc = scr_objects_path(&at, p->prefix, l->id, 0, path, sizeof path)) != SCR_SUCCESS) break;
     there = scr_os.lstat(path, &st) == 0;
@@ -10302,11 +10229,9 @@ static const struct {
 SCR_FN void scr_flush_file_normalise(scr_record* r)
 {
   scr_hash* old = scr_hash_extract(r->h, "DATASET");
-  scr_hash* sets = scr_hash_get(r->h, "DSET");
 
   if (old == NULL) return;
-  if (sets == NULL) sets = scr_hash_set(r->h, "DSET", scr_hash_new());
-  scr_hash_merge(sets, old);
+  scr_hash_merge(scr_hash_setf(r->h, NULL, "DSET"), old);
   scr_hash_delete(&old);
 }
 
@@ -10422,10 +10347,9 @@ SCR_FN void scr_flush_file_put(scr_record* r, const scr_flush_note* note)
 SCR_FN int scr_flush_note_on_prefix(const char* prefix, const scr_flush_note* note)
 {
   scr_index      index;
-  scr_index_item it;
+  scr_index_item it = SCR_ZEROS;
   int            has = scr_index_read(&index, prefix) != SCR_SUCCESS;
 
-  memset(&it, 0, sizeof it);
   while (!has && scr_index_walk(&index, &it))
     has = it.id == note->id && it.complete && !scr_identity_differs(&it.desc.identity, &note->identity);
   scr_index_close(&index, SCR_SUCCESS, 0);
@@ -10586,8 +10510,7 @@ SCR_FN void scr_halt_sign(scr_hash* h, int k, const char* user, const char* host
 {
   scr_hash* by;
 
-  if (scr_hash_get(h, "SET") == NULL) scr_hash_set(h, "SET", scr_hash_new());
-  by = scr_hash_set(scr_hash_get(h, "SET"), scr_halts[k].key, scr_hash_new());
+  by = scr_hash_set(scr_hash_setf(h, NULL, "SET"), scr_halts[k].key, scr_hash_new());
   if (user != NULL) scr_hash_util_set_str(by, "USER", user);
   if (user != NULL) scr_hash_util_set_str(by, "HOST", host);
   if (user == NULL) scr_hash_util_set_str(by, "JOBID", job);
@@ -10598,12 +10521,10 @@ SCR_FN void scr_halt_sign(scr_hash* h, int k, const char* user, const char* host
 /* Take the condition K out of H.  Returns 1 if it was there. */
 SCR_FN int scr_halt_unset(scr_hash* h, int k)
 {
-  scr_hash* by = scr_hash_get(h, "SET");
-  int       had = scr_hash_get(h, scr_halts[k].key) != NULL;
+  int had = scr_hash_get(h, scr_halts[k].key) != NULL;
 
   scr_hash_unset(h, scr_halts[k].key);
-  scr_hash_unset(by, scr_halts[k].key);
-  if (scr_hash_size(by) == 0) scr_hash_unset(h, "SET");
+  scr_hash_unset_kv(h, "SET", scr_halts[k].key);
   return had;
 }
 
@@ -10914,13 +10835,8 @@ SCR_FN int scr_request_read(const scr_hash* h, const char* number, scr_answer* a
 /* Take the request NUMBER, and its answer, out of H. */
 SCR_FN void scr_request_remove(scr_hash* h, const char* number)
 {
-  static const char* const keys[] = {"REQUEST", "ANSWER"};
-  int                      i;
-
-  for (i = 0; i < 2; i++) {
-    scr_hash_unset(scr_hash_get(h, keys[i]), number);
-    if (scr_hash_size(scr_hash_get(h, keys[i])) == 0) scr_hash_unset(h, keys[i]);
-  }
+  scr_hash_unset_kv(h, "REQUEST", number);
+  scr_hash_unset_kv(h, "ANSWER", number);
 }
 
 /* Take out of H the answers that nobody has fetched within an hour.  Returns 1 if H has changed. */
@@ -12056,12 +11972,9 @@ SCR_FN int scr_transfer_is_served(const char* cntl)
 /* Add the copy IT, of a whole file of the dataset IDENTITY, in place of one from the same source. */
 SCR_FN void scr_transfer_put(scr_transfer* t, const scr_identity* identity, const scr_copy_item* it)
 {
-  scr_hash* files = scr_hash_get(t->h, "FILES");
-  scr_hash* h;
+  scr_hash* h = scr_hash_set(scr_hash_setf(t->h, NULL, "FILES"), it->from.extent[0].path, scr_hash_new());
   int       i;
 
-  if (files == NULL) files = scr_hash_set(t->h, "FILES", scr_hash_new());
-  h = scr_hash_set(files, it->from.extent[0].path, scr_hash_new());
   scr_identity_write(scr_hash_set(h, "DSET", scr_hash_new()), identity);
   if (it->to.whole) scr_hash_util_set_str(h, "DESTINATION", it->to.extent[0].path);
   for (i = 0; i < it->to.n && !it->to.whole; i++) {
@@ -12162,11 +12075,10 @@ SCR_FN scr_transfer_state scr_transfer_look(const scr_transfer* t, const scr_ide
   const scr_hash_elem* e = scr_hash_elem_get(scr_hash_get(t->h, "FILES"), it->from.extent[0].path);
   scr_transfer_state   state = SCR_TRANSFER_NONE;
   scr_identity         of;
-  scr_copy_item        is;
+  scr_copy_item        is = SCR_ZEROS;
 
   it->done = 0;
   it->made = 0;
-  memset(&is, 0, sizeof is);
   if (e != NULL && scr_transfer_get(e, &of, &is) == SCR_SUCCESS && scr_identity_cmp(&of, identity) == 0 &&
       scr_extents_same(&is.from, &it->from) && scr_extents_same(&is.to, &it->to) && is.mtime == it->mtime) {
     state = scr_transfer_state_of(e);
@@ -13041,9 +12953,8 @@ typedef struct {
 SCR_FN int scr_scan_see_leaf(const scr_objects* l, void* arg)
 {
   scr_scan_search* f = (scr_scan_search*)arg;
-  scr_objects_at   at;
+  scr_objects_at   at = SCR_ZEROS;
 
-  memset(&at, 0, sizeof at);
   while (!f->hit && scr_objects_walk(l, &at)) f->hit = scr_hash_get(f->names, at.rel) != NULL;
   return SCR_SUCCESS;
 }
@@ -13246,11 +13157,10 @@ SCR_FN int scr_make_map(const scr_objects* l, const char* prefix, const char* di
                         uint64_t size)
 {
   scr_hash *    body = scr_hash_new(), *one;
-  scr_rank2file m;
+  scr_rank2file m = SCR_ZEROS;
   uint64_t      bytes = 0;
   int           i, k = 0, begin = 0, rc = SCR_SUCCESS;
 
-  memset(&m, 0, sizeof m);
   m.level = 1;
   m.identity = *identity;
   for (i = 0; i < l->owners && rc == SCR_SUCCESS; i++) {
@@ -13365,10 +13275,9 @@ SCR_FN int scr_adopt_write(scr_adoption* a, const scr_desc* desc)
 SCR_FN int scr_adopt_again(const scr_index* index, const scr_adoption* a, const char* summary)
 {
   scr_index_item it;
-  scr_desc       desc;
+  scr_desc       desc = SCR_ZEROS;
   int            complete;
 
-  memset(&desc, 0, sizeof desc);
   if (scr_index_find(index, SCR_INDEX_DIR, a->dir, 0, 0, &it))
     return SCR_ERR(SCR_ERR_ARG, "%s/%s is the directory of a dataset already, %s; --drop removes it from the index",
                    a->prefix, a->dir, *it.desc.name ? it.desc.name : a->dir);
@@ -13383,11 +13292,10 @@ SCR_FN int scr_adopt_again(const scr_index* index, const scr_adoption* a, const 
 /* SCR_SUCCESS if no dataset of INDEX has a file of A, which is to become DESC: else deleting one would take it. */
 SCR_FN int scr_adopt_meet(const scr_index* index, const scr_adoption* a, const scr_desc* desc)
 {
-  scr_publication p;
+  scr_publication p = SCR_ZEROS;
   scr_hash*       names = scr_hash_new();
   int             i, rc;
 
-  memset(&p, 0, sizeof p);
   p.prefix = a->prefix;
   p.desc = *desc;
   for (i = 0; i < a->objects.n; i++) scr_hash_set(names, a->objects.object[i].rel, scr_hash_new());
@@ -13570,11 +13478,10 @@ SCR_FN int scr_stage_write(const char* stage, const scr_entry* e)
 {
   char        path[SCR_MAX_FILENAME];
   scr_filemap map = {NULL, 0};
-  scr_home    nowhere;
+  scr_home    nowhere = SCR_ZEROS;
   scr_entry*  bare = scr_entry_dup(e);
   int         rc = bare == NULL ? SCR_ERR_OOM() : scr_fmt(path, sizeof path, "%s/.scr/%d.scrfilemap", stage, e->owner);
 
-  memset(&nowhere, 0, sizeof nowhere);
   if (bare != NULL) scr_reddesc_free(&bare->red);
   if (rc == SCR_SUCCESS) rc = scr_filemap_put(&map, bare);
   else scr_entry_free(&bare);
@@ -13733,7 +13640,7 @@ SCR_FN int scr_scavenge_begin(scr_scavenge* s)
   return s->part == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
 
-/* Find out which ranks have all their files in the stage.  Returns how many do not. */
+/* Find out which ranks have all their files in the stage, and how they mark the dataset.  Returns how many have not. */
 SCR_FN int scr_scavenge_inspect(scr_scavenge* s)
 {
   int rank, missing = 0;
@@ -13852,13 +13759,12 @@ SCR_FN int scr_scavenge_enter(const scr_scavenge* s, const char* name, const scr
 SCR_FN int scr_scavenge_rebuild_set(scr_scavenge* s, const char* name)
 {
   const char* dir = s->stage;
-  scr_rebuild job;
+  scr_rebuild job = SCR_ZEROS;
   scr_header  h;
   int         r, lost = 0, rc = scr_scavenge_header(s, name, &h);
 
   if (rc != SCR_SUCCESS) return scr_rebuild_is_loss(rc) || rc == SCR_ERR_LOST ? SCR_SUCCESS : rc;
   for (r = 0; r < h.set_size; r++) lost += !scr_scavenge_has(s, &h, r);
-  memset(&job, 0, sizeof job);
   job.dirs = 1;
   job.dir = &dir;
   if (lost > 0) rc = scr_rebuild_set(&job, name, s->stage);
@@ -13896,11 +13802,10 @@ SCR_FN void scr_scavenge_report_alone(const scr_scavenge* s)
 /* Rebuild what is lost.  SCR_ERR_LOST, with a report, if files of some ranks stay missing. */
 SCR_FN int scr_scavenge_rebuild(scr_scavenge* s)
 {
-  scr_rebuild_sets sets;
+  scr_rebuild_sets sets = SCR_ZEROS;
   int              i, missing = scr_scavenge_inspect(s), rc = SCR_SUCCESS;
 
   if (missing == 0) return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
-  memset(&sets, 0, sizeof sets);
   rc = scr_rebuild_find(s->stage, &sets);
   for (i = 0; i < sets.n && rc == SCR_SUCCESS; i++) rc = scr_scavenge_rebuild_set(s, sets.name[i]);
   scr_rebuild_sets_free(&sets);
@@ -14697,9 +14602,8 @@ SCR_FN int scr_msg_settle(int64_t line, MPI_Comm comm)
   MPI_Comm_size(comm, &size);
   while (line != 0) {
     const scr_msg* m = scr_msg_find((int)line);
-    scr_vote       in, all;
+    scr_vote       in = SCR_ZEROS, all;
     char           more[96] = "";
-    memset(&in, 0, sizeof in);
     in.max[FIRST] = m != NULL ? size - rank : 0;
     in.max[NEXT] = scr_msg_line((int)line);
     in.sum[RANKS] = m != NULL;
@@ -14738,7 +14642,7 @@ SCR_FN void scr_err_signed(scr_err_record* r, int rank)
 SCR_FN int scr_vote_all(scr_vote* v, int rc, MPI_Comm comm)
 {
   scr_vote       in = *v;
-  scr_err_record first;
+  scr_err_record first = SCR_ZEROS;
   int            rank, size, err, worst, origin;
   int64_t        first_hand = (int64_t)1 << 48, own = (int64_t)1 << 32;
 
@@ -14754,7 +14658,6 @@ SCR_FN int scr_vote_all(scr_vote* v, int rc, MPI_Comm comm)
   worst = (int)(v->error & 0xffff);
   origin = size - (int)(v->error % first_hand >> 16);
   if (v->failed > 0) scr_err_ranks = (int)(v->failed >= own ? v->failed / own : v->failed);
-  memset(&first, 0, sizeof first);
   if (rank == origin) scr_err_signed(&first, rank);
   if ((err = scr_bcast(&first, (int)sizeof first, MPI_BYTE, origin, comm)) != SCR_SUCCESS) return err;
   if (rank != origin) scr_err_restore(&first);
@@ -14764,8 +14667,7 @@ SCR_FN int scr_vote_all(scr_vote* v, int rc, MPI_Comm comm)
 /* Returns the error of the lowest rank that brings one in RC, the same on every rank.  Collective over COMM. */
 SCR_FN int scr_agree(int rc, MPI_Comm comm)
 {
-  scr_vote v;
-  memset(&v, 0, sizeof v);
+  scr_vote v = SCR_ZEROS;
   return scr_vote_all(&v, rc, comm);
 }
 
@@ -14815,8 +14717,8 @@ SCR_FN int scr_message_receive(MPI_Message* msg, MPI_Status* status, scr_buf* b)
   return scr_wait_for(&req);
 }
 
-/* Wait for a message and receive it.  SOURCE may be MPI_ANY_SOURCE; *FROM, unless FROM is NULL, receives the sender. */
-SCR_FN int scr_message_recv(int source, int tag, MPI_Comm comm, scr_buf* b, int* from)
+/* Wait for a message of SOURCE and receive it. */
+SCR_FN int scr_message_recv(int source, int tag, MPI_Comm comm, scr_buf* b)
 {
   MPI_Message msg;
   MPI_Status  status;
@@ -14827,7 +14729,6 @@ SCR_FN int scr_message_recv(int source, int tag, MPI_Comm comm, scr_buf* b, int*
       return scr_strayed("cannot probe for a message");
     if (!found) scr_wait_idle(&turns);
   }
-  if (from != NULL) *from = status.MPI_SOURCE;
   return scr_message_receive(&msg, &status, b);
 }
 
@@ -14846,7 +14747,7 @@ SCR_FN int scr_hash_sendrecv(const scr_hash* send, int dest, scr_hash* recv, int
     scr_isend(out.p, rc == SCR_SUCCESS ? (int)out.n : 0, MPI_BYTE, dest, SCR_TAG_HASH, comm, &req);
   }
   if (source != MPI_PROC_NULL) {
-    err = scr_message_recv(source, SCR_TAG_HASH, comm, &in, NULL);
+    err = scr_message_recv(source, SCR_TAG_HASH, comm, &in);
     if (err == SCR_SUCCESS) err = scr_hash_from_buf(&in, recv);
     if (rc == SCR_SUCCESS) rc = err;
   }
@@ -15017,11 +14918,10 @@ SCR_FN int scr_scan(scr_vote* v, int direction, MPI_Comm comm)
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
   for (d = 1; d < size; d *= 2) {
-    scr_vote    in;
+    scr_vote    in = SCR_ZEROS;
     int         to = rank + direction * d, from = rank - direction * d, err;
     MPI_Request reqs[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
 
-    memset(&in, 0, sizeof in);
     if (from >= 0 && from < size) scr_irecv(&in, 1, scr_vote_type, from, SCR_TAG_SCAN, comm, &reqs[0]);
     if (to >= 0 && to < size) scr_isend(v, 1, scr_vote_type, to, SCR_TAG_SCAN, comm, &reqs[1]);
     if ((err = scr_waitall(2, reqs)) != SCR_SUCCESS) rc = err;
@@ -15039,13 +14939,12 @@ SCR_FN int scr_scan(scr_vote* v, int direction, MPI_Comm comm)
 /* Set *NEXT to the first rank above this one whose FLAG is not 0, or to the number of ranks.  Collective over COMM. */
 SCR_FN int scr_scan_next(int flag, int* next, MPI_Comm comm)
 {
-  scr_vote    v;
+  scr_vote    v = SCR_ZEROS;
   MPI_Request reqs[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   int         rank, size, here, rc, err;
 
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
-  memset(&v, 0, sizeof v);
   v.max[0] = flag ? -(int64_t)rank : -(int64_t)size;
   rc = scr_scan(&v, SCR_SCAN_DOWN, comm);
   here = (int)-v.max[0];
@@ -15119,7 +15018,7 @@ SCR_FN int scr_rank_str(MPI_Comm comm, const char* str, int* groups, int* group_
   int            answer[5], got[5] = {0, 0, 0, 0, 0};
   int64_t        few[2][SCR_RANK_SHORT / 8]; /* short strings need no allocation, which might fail on some rank */
   scr_rank_item *item = NULL, *other = NULL, *more[2] = {NULL, NULL};
-  scr_vote       up, down;
+  scr_vote       up = SCR_ZEROS, down;
   MPI_Request    reqs[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
 
   MPI_Comm_rank(comm, &rank);
@@ -15146,7 +15045,6 @@ SCR_FN int scr_rank_str(MPI_Comm comm, const char* str, int* groups, int* group_
   first = rank == 0 || rc != SCR_SUCCESS || strcmp(item->text, other->text) != 0;
 
   /* From the left: position and owner of the first item with this string.  From the right: where it ends. */
-  memset(&up, 0, sizeof up);
   up.sum[0] = first;
   up.max[0] = first ? (int64_t)rank << 32 | item->rank : -1;
   if ((err = scr_scan(&up, SCR_SCAN_UP, comm)) != SCR_SUCCESS) rc = err;
@@ -15194,9 +15092,9 @@ SCR_FN int scr_int_recv(int* value, int rank, int tag, MPI_Comm comm)
 }
 
 /*
-** Call WORK(ARG) on every rank, on at most WIDTH ranks at a time.  Neighbours take turns, in at most WIDTH rows: a rank
-** works when the one before it in its row has ended, and not at all if that one has failed or has not worked either.
-** Returns this rank's result, on which the caller agrees.  Collective over COMM.
+** Call WORK(ARG) on every rank, on at most WIDTH ranks (1 or more) at a time.  Neighbours take turns, in at most WIDTH
+** rows: a rank works when the one before it in its row has ended, and not at all if that one has failed or has not
+** worked either.  Returns this rank's result, on which the caller agrees.  Collective over COMM.
 */
 SCR_FN int scr_flow(int width, int (*work)(void* arg), void* arg, MPI_Comm comm)
 {
@@ -15377,8 +15275,7 @@ SCR_FN int scr_groupdescs_create(scr_world* w, int rc)
   for (e = scr_hash_elem_first(scr_hash_get(names, "NAME")); e != NULL; e = scr_hash_elem_next(e)) {
     const char* name = scr_hash_elem_key(e);
     const char* value = scr_hash_elem_get_first_val(mine, name);
-    scr_vote    v;
-    memset(&v, 0, sizeof v);
+    scr_vote    v = SCR_ZEROS;
     v.sum[0] = value == NULL;
     if ((err = scr_vote_all(&v, rc, w->comm)) != SCR_SUCCESS) {
       rc = err;
@@ -15881,7 +15778,7 @@ SCR_FN int scr_reddesc_sets(scr_reddesc* d, const scr_world* w)
   char                 key[64];
   int                  lines, id, place, length, leader, hop, first, sets, least, extra, set, rc, err;
   int                  asked = d->failures;
-  scr_vote             v;
+  scr_vote             v = SCR_ZEROS;
 
   snprintf(key, sizeof key, "%d", g->rank);
   rc = scr_rank_str(w->comm, key, &lines, &id, &place, &length, &leader);
@@ -15903,7 +15800,6 @@ SCR_FN int scr_reddesc_sets(scr_reddesc* d, const scr_world* w)
   if (rc == SCR_SUCCESS) rc = err;
   if ((rc = scr_group_members(w, rc, d->set_id, d->set_rank, d->set_size, &d->member)) != SCR_SUCCESS) return rc;
   if (d->set_size > 1) rc = scr_reddesc_partner(d, w);
-  memset(&v, 0, sizeof v);
   v.sum[0] = d->set_size == 1;
   v.sum[1] = d->set_size > 1 && scr_reddesc_limit(d);
   v.sum[2] = d->set_size > 1 && hop < d->hop;
@@ -16564,12 +16460,6 @@ SCR_FN int scr_dataset_is_cached(const scr_dataset* ds)
   return *ds->store != '\0';
 }
 
-/* Returns 1 if a restart may offer DS without being asked for it. */
-SCR_FN int scr_dataset_is_live(const scr_dataset* ds)
-{
-  return scr_dataset_is_whole(ds) && ds->life != SCR_PASSED;
-}
-
 /* Returns 1 if DS is set aside, and work is lost without it. */
 SCR_FN int scr_dataset_is_missed(const scr_dataset* ds)
 {
@@ -16738,14 +16628,13 @@ SCR_FN void scr_map_settle(void)
 */
 SCR_FN void scr_dataset_put_note(scr_record* r, const scr_dataset* ds, const char* dir)
 {
-  scr_flush_note note;
+  scr_flush_note note = SCR_ZEROS;
 
-  memset(&note, 0, sizeof note);
   note.id = ds->desc.identity.id;
   scr_flush_file_remove(r, note.id);
   if (!scr_dataset_is_cached(ds)) return; /* the flush file is about what is in the cache */
   if (ds->life == SCR_PASSED && ds->desc.ckpt > 0) scr_flush_file_put_passed(r, note.id, scr_desc_name(&ds->desc));
-  if (!scr_dataset_is_live(ds)) return;
+  if (!scr_dataset_is_whole(ds) || ds->life == SCR_PASSED) return;
   note.flags = ds->desc.flags;
   note.identity = ds->desc.identity;
   note.ckpt = ds->desc.ckpt;
@@ -17421,9 +17310,8 @@ SCR_FN int64_t scr_encoder_size(const scr_entry* e, int with_crc)
 SCR_FN scr_header scr_encoder_header(const scr_encoder* c, int a)
 {
   const scr_reddesc* d = c->d;
-  scr_header         h;
+  scr_header         h = SCR_ZEROS;
 
-  memset(&h, 0, sizeof h);
   h.desc = c->m[a].e->desc;
   h.ranks = h.desc.ranks;
   h.scheme = d->scheme;
@@ -17599,7 +17487,7 @@ SCR_FN int scr_encoder_share(scr_encoder* c, int distance, int rc)
     scr_buf b = {NULL, 0, 0, 0};
     int     from = (r - distance + n) % n;
     if (scr_encode_runner(c->d, c->x->runner, r) != me || !scr_encoder_needs(c, r, distance)) continue;
-    err = scr_message_recv(scr_encode_runner(c->d, c->x->runner, from), SCR_TAG_DATA + r, c->x->comm, &b, NULL);
+    err = scr_message_recv(scr_encode_runner(c->d, c->x->runner, from), SCR_TAG_DATA + r, c->x->comm, &b);
     if (rc == SCR_SUCCESS) rc = err;
     if (rc == SCR_SUCCESS)
       rc = scr_encoder_described(c, c->d->member[distance > 0 ? from : r], &b, &c->entry[c->own[r] * (k + 1) + i]);
@@ -17662,7 +17550,7 @@ SCR_FN int scr_encoder_finish_member(scr_encoder* c, int a)
 {
   scr_member* m = &c->m[a];
   scr_header  h = scr_encoder_header(c, a);
-  scr_file    f;
+  scr_file    f = SCR_ZEROS;
   char        name[96], path[SCR_MAX_FILENAME];
   int         rc;
 
@@ -17670,7 +17558,6 @@ SCR_FN int scr_encoder_finish_member(scr_encoder* c, int a)
   rc = scr_member_finish(m, &h, 0);
   h.entry[0] = NULL;
   if (rc != SCR_SUCCESS || !(m->lost & SCR_LOST_RED)) return rc;
-  memset(&f, 0, sizeof f);
   scr_set_file_name(h.scheme, h.r, h.set_size, c->d->set_id, name, sizeof name);
   f.rel = name;
   f.kind = h.scheme;
@@ -17744,7 +17631,7 @@ SCR_FN int scr_encoder_single(scr_encoder* c)
 
   for (a = 0; a < c->members && rc == SCR_SUCCESS; a++) { /* the engine reads nothing, so each file is read here */
     scr_member* m = &c->m[a];
-    rc = scr_window_open(&m->win, m->n, m->path, m->size, O_RDONLY, 0, 0, 1);
+    rc = scr_window_open(&m->win, m->n, m->path, m->size, O_RDONLY, 0, 1);
   }
   if (rc == SCR_SUCCESS && (rc = scr_encoder_check(c)) != SCR_SUCCESS) rc = scr_encoder_damage(c, rc);
   return rc;
@@ -17811,7 +17698,7 @@ SCR_FN int scr_encode_recover(const scr_encode* x, int n, scr_entry** e, const i
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, copies, filemap, index, flush file, MPI
 **            helpers, state, encode
 ** Offers     scr_cache_encode, scr_cache_enter, scr_cache_enter_bypass, scr_cache_clear_place, scr_cache_note_dir,
-**            scr_cache_forget_dirs, scr_cache_sweep_bypass, scr_cache_delete_files, scr_cache_delete_local,
+**            scr_cache_forget_dirs, scr_cache_sweep_bypass, scr_cache_delete_files, scr_cache_remove,
 **            scr_cache_delete, scr_cache_purge, scr_cache_place
 ** Invariants
 **   G1  Only files below the dataset's own directory are deleted, whatever a record says.
@@ -17826,9 +17713,8 @@ SCR_FN int scr_encode_recover(const scr_encode* x, int n, scr_entry** e, const i
 /* The arguments for a run of the redundancy engine over the set of D. */
 SCR_FN scr_encode scr_cache_encode(const scr_reddesc* d, int verify)
 {
-  scr_encode x;
+  scr_encode x = SCR_ZEROS;
 
-  memset(&x, 0, sizeof x);
   x.d = d;
   x.home = &scr.world.home;
   x.comm = scr.world.comm;
@@ -17888,7 +17774,7 @@ SCR_FN int scr_cache_enter_bypass(const scr_desc* desc)
 
 /* ---- deletion ---- */
 
-/* Set DIR to the directory of dataset ID with descriptor D, or with MKDIR=0 to what its names begin with. */
+/* Set DIR to the directory of dataset ID with descriptor D, and return 1; with MKDIR=0 to what its names begin with. */
 SCR_FN int scr_cache_place(const scr_reddesc* d, int id, char dir[SCR_MAX_FILENAME])
 {
   return d->store != NULL && scr_home_path(&scr.world.home, d, id, "", dir, SCR_MAX_FILENAME) == SCR_SUCCESS;
@@ -17933,14 +17819,17 @@ SCR_FN void scr_cache_clear_place(const scr_reddesc* d, int id)
   else if (scr_cache_place(d, id, dir)) scr_tree_remove(dir);
 }
 
-/* Remove the temporary files of dataset ID from the directory DIR of the prefix. */
-SCR_FN void scr_cache_sweep_dir(const char* dir, int id)
+/* Remove the temporary files of dataset ID from the directory REL below the prefix. */
+SCR_FN void scr_cache_sweep_rel(const char* rel, int id)
 {
-  char           suffix[32], path[SCR_MAX_FILENAME];
+  char           suffix[32], dir[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
   struct dirent* f;
-  DIR*           d = opendir(dir);
+  DIR*           d = NULL;
   size_t         n, k = (size_t)snprintf(suffix, sizeof suffix, ".scr%d.tmp", id);
 
+  if ((*rel == '\0' || scr_path_is_safe_rel(rel)) &&
+      scr_fmt(dir, sizeof dir, "%s%s%s", scr.world.prefix, *rel ? "/" : "", rel) == SCR_SUCCESS)
+    d = opendir(dir);
   while (d != NULL && (f = readdir(d)) != NULL) {
     n = strlen(f->d_name);
     if (n > k && strcmp(f->d_name + n - k, suffix) == 0 &&
@@ -17986,16 +17875,6 @@ SCR_FN void scr_cache_forget_dirs(const scr_entry* e)
   char path[SCR_MAX_FILENAME];
 
   if (scr_cache_dirs_file(e, path) == SCR_SUCCESS) scr_os.unlink(path);
-}
-
-/* Remove the temporary files of dataset ID from the directory REL below the prefix. */
-SCR_FN void scr_cache_sweep_rel(const char* rel, int id)
-{
-  char dir[SCR_MAX_FILENAME];
-
-  if ((*rel == '\0' || scr_path_is_safe_rel(rel)) &&
-      scr_fmt(dir, sizeof dir, "%s%s%s", scr.world.prefix, *rel ? "/" : "", rel) == SCR_SUCCESS)
-    scr_cache_sweep_dir(dir, id);
 }
 
 /*
@@ -18128,12 +18007,6 @@ SCR_FN int scr_cache_remove(int id, int behind)
   return SCR_SUCCESS;
 }
 
-/* Delete all that this rank holds of dataset ID, now. */
-SCR_FN int scr_cache_delete_local(int id)
-{
-  return scr_cache_remove(id, 0);
-}
-
 /*
 ** Report the corrupt files of this rank in DS, which is about to be deleted (SCR_CRC_ON_DELETE).  No rank deletes
 ** before all have checked.  Collective over the world.
@@ -18186,7 +18059,7 @@ SCR_FN int scr_cache_purge(int rc)
   scr_barrier(scr.world.comm);
   for (i = scr.map.n - 1; i >= 0 && any && !scr_oom; i--) {
     if (scr.map.entry[i]->bypass) continue;
-    scr_cache_delete_local(scr.map.entry[i]->desc.identity.id);
+    scr_cache_remove(scr.map.entry[i]->desc.identity.id, 0);
     i = scr.map.n; /* which may have lost more than one */
   }
   scr_barrier(scr.world.comm); /* on a full node there is room for the filemaps when all have deleted their files */
@@ -18296,7 +18169,7 @@ SCR_FN void scr_recovery_map_files(scr_hash* names, int* moved)
 
 /*
 ** Send each rank of this node the entries of ALL that it keeps, and whether it has to write them; this rank's share
-** goes into scr.map.
+** goes into scr.map.  Collective over the node.
 */
 SCR_FN int scr_recovery_deal(const scr_filemap* all, int moved)
 {
@@ -18505,8 +18378,7 @@ SCR_FN int scr_stream_open(scr_stream* s, const scr_entry* e, int lost)
     size[n++] = e->file[i].size;
   }
   if (rc == SCR_SUCCESS)
-    rc = scr_window_open(&s->w, n, path, size, s->write ? O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW : O_RDONLY, 0600, 0,
-                         1);
+    rc = scr_window_open(&s->w, n, path, size, s->write ? O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW : O_RDONLY, 0, 1);
   while (n > 0) free(path[--n]);
   scr_free(&path);
   scr_free(&size);
@@ -18587,11 +18459,9 @@ SCR_FN int scr_move_expect(const scr_move* m)
 */
 SCR_FN int scr_move_files(const scr_move* in, int n, const scr_move* out, int rc)
 {
-  scr_stream from, to;
+  scr_stream from = SCR_ZEROS, to = SCR_ZEROS;
   int        i = 0, turns = 0, failed = SCR_SUCCESS;
 
-  memset(&from, 0, sizeof from);
-  memset(&to, 0, sizeof to);
   if (in != NULL && rc == SCR_SUCCESS) rc = scr_move_expect(in);
   if (in != NULL) scr_stream_start(&from, in, 1, rc);
   while (from.active || to.active || i < n) {
@@ -18749,11 +18619,6 @@ SCR_FN int scr_owner_make_set(scr_owner* o)
   return o->runners == NULL || o->losses == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
 
-SCR_FN int scr_recovery_registrar(int owner)
-{
-  return owner % scr.world.ranks;
-}
-
 /*
 ** The bits of SCR_LOST_x for what is lost of E on this node.  Files that are missing, cut short or, with CHECK, corrupt
 ** count as lost in this run, and so do files that cannot be read now; none is deleted for that.
@@ -18801,7 +18666,7 @@ SCR_FN scr_life scr_recovery_life(const scr_entry* e)
 /* Where the message SEND to its registrar says what is known about OWNER. */
 SCR_FN scr_hash* scr_recovery_about(scr_hash* send, int owner)
 {
-  return scr_hash_setf(send, NULL, "%d %d", scr_recovery_registrar(owner), owner);
+  return scr_hash_setf(send, NULL, "%d %d", owner % scr.world.ranks, owner);
 }
 
 /* Add the entry E, without its files, to the message M, unless M has one. */
@@ -19022,7 +18887,7 @@ SCR_FN int scr_recovery_delete(const scr_identity* identity)
     if (scr.map.entry[i]->desc.identity.id == identity->id &&
         scr_identity_cmp(&scr.map.entry[i]->desc.identity, identity) != 0)
       alone = 0;
-  if (alone) return scr_cache_delete_local(identity->id); /* files that were never listed go too */
+  if (alone) return scr_cache_remove(identity->id, 0); /* files that were never listed go too */
   return scr_recovery_delete_entries(identity, 1);
 }
 
@@ -19033,10 +18898,9 @@ SCR_FN int scr_recovery_delete(const scr_identity* identity)
 SCR_FN int scr_recovery_find(scr_recovery* f, scr_hash* recv)
 {
   scr_hash* send = scr_hash_new();
-  scr_vote  v;
+  scr_vote  v = SCR_ZEROS;
   int       rc;
 
-  memset(&v, 0, sizeof v);
   scr_recovery_announce(f, send, &v);
   rc = scr_hash_exchange(send, recv, scr.world.comm);
   scr_hash_delete(&send);
@@ -19065,10 +18929,9 @@ SCR_FN int scr_recovery_judge(scr_recovery* f, const scr_hash* recv)
 {
   enum { NO_SET, LOST, MOVED }; /* sum */
   enum { DIFFER, HOPELESS };    /* max */
-  scr_vote v;
+  scr_vote v = SCR_ZEROS;
   int      i, hopeless = 0, differ, rc = SCR_SUCCESS, err;
 
-  memset(&v, 0, sizeof v);
   for (i = scr.world.rank; i < f->ranks && rc == SCR_SUCCESS; i += scr.world.ranks) {
     scr_owner* o = scr_owners_add(&f->known, i);
     if (o == NULL) {
@@ -19235,11 +19098,10 @@ SCR_FN int scr_recovery_enter(const scr_recovery* f, scr_owner* o)
 SCR_FN int scr_recovery_bring(scr_recovery* f, int rc)
 {
   scr_hash * answer = scr_hash_new(), *got = scr_hash_new();
-  scr_move   in;
+  scr_move   in = SCR_ZEROS;
   scr_entry* from = NULL;
   int        i, err = SCR_SUCCESS;
 
-  memset(&in, 0, sizeof in);
   for (i = 0; i < f->outs && err == SCR_SUCCESS; i++)
     err = scr_entry_write(scr_hash_setf(answer, NULL, "%d", f->out[i].peer), f->out[i].from, &scr.world.home);
   if (rc == SCR_SUCCESS) rc = err;
@@ -19382,10 +19244,9 @@ SCR_FN void scr_recovery_describe_as(scr_recovery_told* it, const scr_entry* e)
 SCR_FN int scr_recovery_tell(scr_recovery* f)
 {
   const scr_entry* e;
-  scr_vote         v;
+  scr_vote         v = SCR_ZEROS;
   int              i = 0, root, rc;
 
-  memset(&v, 0, sizeof v);
   while (v.max[0] <= scr.world.ranks && (e = scr_dataset_next_entry(&f->identity, &i)) != NULL) {
     v.max[0] = (e->desc.complete ? scr.world.ranks : 0) + scr.world.ranks - scr.world.rank;
     scr_recovery_describe_as(&f->told, e);
@@ -19539,10 +19400,9 @@ SCR_FN void scr_recovery_next(const scr_identity* limit, int leaving, int64_t* k
 */
 SCR_FN int scr_recovery_step(scr_identity* limit, int leaving)
 {
-  scr_vote v;
+  scr_vote v = SCR_ZEROS;
   int      rc;
 
-  memset(&v, 0, sizeof v);
   scr_recovery_next(limit, leaving, v.key);
   rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm);
   limit->id = rc == SCR_SUCCESS ? (int)v.key[0] : 0;
@@ -19631,8 +19491,8 @@ SCR_FN int scr_recovery_mend(int id)
 **            rank2file map, datasets of the prefix, publication, MPI helpers, world, state
 ** Offers     scr_flight_look, scr_flush, scr_indexed; scr_flights, scr_flush_read_rank2file, scr_flush_find_replaced,
 **            scr_flush_copy, scr_flush_check, scr_flush_commit, scr_flush_delete, scr_indexed_of,
-**            scr_flush_delete_indexed, scr_flush_slide, scr_flush_make_room, scr_flush_end, scr_flush_new,
-**            scr_flush_prepare, scr_flush_run
+**            scr_flush_delete_indexed, scr_flush_slide, scr_flush_make_room, scr_flush_free, scr_flush_end,
+**            scr_flush_new, scr_flush_prepare, scr_flush_run
 ** Invariants
 **   J1  A flush writes every file under a temporary name beside its final one.  Files of an indexed dataset are
 **       replaced only by renames, after the index update that removes that dataset and adds the new one.  Until the
@@ -19706,11 +19566,10 @@ static struct {
 SCR_FN int scr_flush_group(const scr_hash* body, int level, scr_hash* in, int* first, int* groups)
 {
   scr_hash* send = scr_hash_new();
-  scr_vote  scan, all;
+  scr_vote  scan = SCR_ZEROS, all;
   int64_t   size = body != NULL ? (int64_t)scr_hash_pack_size(body) : 0, start, span;
   int       rc, err;
 
-  memset(&scan, 0, sizeof scan);
   memset(&all, 0, sizeof all);
   scan.sum[0] = size;
   rc = scr_scan(&scan, SCR_SCAN_UP, scr.world.comm);
@@ -19794,12 +19653,10 @@ SCR_FN int scr_flush_write_node(const scr_flush* f, int level, int root, const s
 SCR_FN int scr_flush_write_rank2file(const scr_flush* f, int rc)
 {
   scr_hash *     body = scr_hash_new(), *in = scr_hash_new();
-  scr_rank2file  m;
-  scr_flush_node node;
+  scr_rank2file  m = SCR_ZEROS;
+  scr_flush_node node = SCR_ZEROS;
   int            level, first, groups = 0, err;
 
-  memset(&m, 0, sizeof m);
-  memset(&node, 0, sizeof node);
   err = scr_objects_to_hash(&f->objects, scr.world.prefix, f->to.dir, body);
   if (rc == SCR_SUCCESS) rc = err;
   for (level = 0; level == 0 || groups > 1; level++) {
@@ -19882,23 +19739,19 @@ SCR_FN int scr_flush_read_nodes(const scr_prefix_place* place, const scr_identit
 SCR_FN int scr_flush_read_rank2file(const scr_prefix_place* place, const scr_identity* identity, scr_objects* mine,
                                     int* ranks)
 {
-  enum { RANKS, LEVEL, IDENTITY }; /* max */
+  enum { RANKS, LEVEL }; /* max */
   scr_hash *     out = scr_hash_new(), *jobs = scr_hash_new(), *in = scr_hash_new();
   scr_hash_elem* e;
-  scr_rank2file  m;
+  scr_rank2file  m = SCR_ZEROS;
   scr_identity   root;
-  scr_objects    read;
-  scr_vote       v;
-  int            level, known, rc = SCR_SUCCESS, err;
+  scr_objects    read = SCR_ZEROS;
+  scr_vote       v = SCR_ZEROS;
+  int            level, rc = SCR_SUCCESS, err;
 
-  memset(&v, 0, sizeof v);
-  memset(&m, 0, sizeof m);
-  memset(&read, 0, sizeof read);
   if (scr.world.rank == 0) {
     rc = scr_rank2file_read_root(scr.world.prefix, place, &m);
     v.max[RANKS] = m.ranks;
     v.max[LEVEL] = m.level;
-    v.max[IDENTITY] = m.identity.id;
     v.key[0] = m.identity.id;
     v.key[1] = m.identity.created;
     v.key[2] = (int64_t)m.identity.nonce;
@@ -19908,7 +19761,6 @@ SCR_FN int scr_flush_read_rank2file(const scr_prefix_place* place, const scr_ide
   }
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) goto out;
   *ranks = (int)v.max[RANKS];
-  known = (int)v.max[IDENTITY];
   root.id = (int)v.key[0];
   root.created = v.key[1];
   root.nonce = (uint64_t)v.key[2];
@@ -19924,7 +19776,7 @@ SCR_FN int scr_flush_read_rank2file(const scr_prefix_place* place, const scr_ide
   memset(&v, 0, sizeof v);
   v.sum[0] = read.owners;
   rc = scr_vote_all(&v, rc, scr.world.comm);
-  if (known == 0) *ranks = (int)v.sum[0]; /* release 1.2 counts only the ranks of the last leaf */
+  if (root.id == 0) *ranks = (int)v.sum[0]; /* release 1.2 counts only the ranks of the last leaf */
   if (rc == SCR_SUCCESS && v.sum[0] != *ranks)
     rc = SCR_ERR(SCR_ERR_FORMAT, "the rank2file map in %s/%s describes %lld ranks instead of %d", scr.world.prefix,
                  place->meta, (long long)v.sum[0], *ranks);
@@ -19951,11 +19803,10 @@ SCR_FN int scr_flush_see_leaf(const scr_objects* l, void* arg)
   scr_flush_copy_seen* s = (scr_flush_copy_seen*)arg;
   char                 path[SCR_MAX_FILENAME];
   struct stat          st;
-  scr_objects_at       at;
+  scr_objects_at       at = SCR_ZEROS;
   uint64_t             is = 0;
   int                  rc = SCR_SUCCESS;
 
-  memset(&at, 0, sizeof at);
   while (rc == SCR_SUCCESS && scr_objects_walk(l, &at)) {
     rc = scr_objects_path(&at, s->prefix, l->id, 0, path, sizeof path);
     if (rc == SCR_SUCCESS) rc = scr_file_size(path, &is);
@@ -20161,11 +20012,10 @@ SCR_FN int scr_flush_create_dirs(const scr_flush* f, int rc)
 {
   scr_hash *     dirs = scr_hash_new(), *above = scr_hash_new();
   scr_hash_elem* e;
-  scr_vote       v;
+  scr_vote       v = SCR_ZEROS;
   int            err, groups, id, place, size, leader;
 
   if (rc == SCR_SUCCESS) rc = scr_objects_dirs(&f->objects, scr.world.prefix, dirs);
-  memset(&v, 0, sizeof v);
   v.max[0] = scr_hash_size(dirs);
   if ((err = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) {
     scr_hash_delete(&dirs);
@@ -20206,25 +20056,22 @@ SCR_FN int scr_flush_share_rivals(scr_flush* f, int n)
 SCR_FN int scr_flush_compare(scr_rival* r, const scr_hash* exist)
 {
   scr_prefix_place place;
-  scr_objects      mine;
+  scr_objects      mine = SCR_ZEROS;
   scr_hash *       send = scr_hash_new(), *all = scr_hash_new();
   scr_hash_elem*   e;
-  scr_objects_at   at;
-  scr_vote         v;
+  scr_objects_at   at = SCR_ZEROS;
+  scr_vote         v = SCR_ZEROS;
   int              ranks, rc = scr_prefix_locate(scr.world.prefix, r->identity.id, r->dir, &place);
 
-  memset(&mine, 0, sizeof mine);
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) goto out;
   if ((rc = scr_flush_read_rank2file(&place, NULL, &mine, &ranks)) != SCR_SUCCESS) {
     if (scr_err_is_damage(rc)) rc = SCR_SUCCESS; /* its map is damaged: it cannot be fetched anyway */
     goto out;
   }
-  memset(&at, 0, sizeof at);
   while (scr_objects_walk(&mine, &at)) scr_hash_spread(send, at.rel, "OLD", scr.world.comm);
   for (e = scr_hash_elem_first(exist); e != NULL; e = scr_hash_elem_next(e))
     scr_hash_spread(send, scr_hash_elem_key(e), "NEW", scr.world.comm);
   rc = scr_hash_exchange_merged(send, all, scr.world.comm);
-  memset(&v, 0, sizeof v);
   for (e = scr_hash_elem_first(scr_hash_get(all, "NEW")); e != NULL; e = scr_hash_elem_next(e))
     if (scr_hash_get_kv(all, "OLD", scr_hash_elem_key(e)) != NULL) v.max[0] = 1;
   rc = scr_vote_all(&v, rc, scr.world.comm);
@@ -20245,12 +20092,11 @@ SCR_FN int scr_flush_find_replaced(scr_flush* f)
 {
   scr_hash* exist = scr_hash_new();
   scr_index index;
-  scr_vote  v;
+  scr_vote  v = SCR_ZEROS;
   int       i, rc = SCR_SUCCESS;
 
   scr_free(&f->to.rival);
   f->to.rivals = 0;
-  memset(&v, 0, sizeof v);
   if (scr.world.rank == 0) {
     rc = scr_index_read(&index, scr.world.prefix);
     v.max[0] = scr_index_has_renames(&index);
@@ -20392,12 +20238,11 @@ SCR_FN int scr_flush_done(const scr_flush* f)
 */
 SCR_FN int scr_flush_commit(scr_flush* f)
 {
-  scr_vote v;
+  scr_vote v = SCR_ZEROS;
   int      i, rc, committed = 0;
 
   f->keep_copy = 0; /* its map is overwritten */
   rc = scr_flush_write_rank2file(f, SCR_SUCCESS);
-  memset(&v, 0, sizeof v);
   if (rc == SCR_SUCCESS && scr.world.rank == 0) {
     rc = scr_publish_enter(&f->to, &committed);
     v.max[0] = committed;
@@ -20425,10 +20270,9 @@ SCR_FN int scr_flush_resume(scr_flush* f)
 {
   scr_index      index;
   scr_index_item it;
-  scr_vote       v;
+  scr_vote       v = SCR_ZEROS;
   int            rc = SCR_SUCCESS;
 
-  memset(&v, 0, sizeof v);
   if (scr.world.rank == 0) {
     rc = scr_index_read(&index, scr.world.prefix);
     if (rc == SCR_SUCCESS && scr_index_same(&index, &f->to.desc.identity, &it) && it.renaming) {
@@ -20457,10 +20301,9 @@ SCR_FN int scr_flush_resume(scr_flush* f)
 SCR_FN int scr_flush_delete(int id, const char* dir)
 {
   scr_prefix_place place;
-  scr_objects      mine;
+  scr_objects      mine = SCR_ZEROS;
   int              ranks, rc = SCR_SUCCESS;
 
-  memset(&mine, 0, sizeof mine);
   mine.id = id;
   if (scr.world.rank == 0) rc = scr_index_change(scr.world.prefix, scr_index_begin_deletion, id, dir);
   if (rc == SCR_SUCCESS) rc = scr_prefix_locate(scr.world.prefix, id, dir, &place);
@@ -20584,6 +20427,14 @@ SCR_FN void scr_flush_undo(const scr_flush* f)
   scr_err_restore(&why);
 }
 
+SCR_FN void scr_flush_free(scr_flush* f)
+{
+  scr_copy_list_free(&f->copies);
+  scr_objects_free(&f->objects);
+  scr_free(&f->to.rival);
+  free(f);
+}
+
 /* Record and log the end of the flush F with the code RC, and free F.  Every rank calls it; returns RC. */
 SCR_FN int scr_flush_end(scr_flush* f, int rc)
 {
@@ -20603,9 +20454,7 @@ SCR_FN int scr_flush_end(scr_flush* f, int rc)
     if (!f->committed) scr_flush_undo(f);
   }
   ds->pins--;
-  scr_copy_list_free(&f->copies);
-  scr_objects_free(&f->objects);
-  scr_free(&f->to.rival);
+  scr_flush_free(f);
   return rc;
 }
 
@@ -20665,9 +20514,7 @@ SCR_FN int scr_flush_run(int id, int is_chosen)
     rc = scr_agree(scr_flush_check(f, rc), scr.world.comm);
     if (rc == SCR_SUCCESS) rc = scr_flush_commit(f);
   }
-  rc = scr_flush_end(f, rc);
-  scr_free(&f);
-  return rc;
+  return scr_flush_end(f, rc);
 }
 
 /* ==== 36 ASYNCHRONOUS FLUSH =============================================================================
@@ -20895,9 +20742,8 @@ SCR_FN int scr_flight_is_unchanged(scr_flight_look* was)
 {
   char            path[SCR_MAX_FILENAME];
   struct stat     st;
-  scr_flight_look now;
+  scr_flight_look now = SCR_ZEROS;
 
-  memset(&now, 0, sizeof now);
   if (scr_fmt(path, sizeof path, "%s/transfer.scrinfo", scr.world.cntl) != SCR_SUCCESS || scr_os.lstat(path, &st) < 0)
     return 0;
   now.file = (uint64_t)st.st_ino;
@@ -21027,13 +20873,7 @@ SCR_FN int scr_flight_receive(scr_flush* f)
 /* Forget the flushes in progress, when SCR_Init fails after it has taken them over and the helper has ended. */
 SCR_FN void scr_flights_forget(void)
 {
-  while (scr_flights.n > 0) {
-    scr_flush* f = scr_flights.flush[--scr_flights.n];
-    scr_copy_list_free(&f->copies);
-    scr_objects_free(&f->objects);
-    scr_free(&f->to.rival);
-    scr_free(&f);
-  }
+  while (scr_flights.n > 0) scr_flush_free(scr_flights.flush[--scr_flights.n]);
   scr_flights.failed = SCR_SUCCESS;
   scr_free(&scr_flights.flush);
 }
@@ -21078,7 +20918,6 @@ SCR_FN void scr_flight_land(int i)
   if (rc == SCR_SUCCESS) rc = scr_flush_find_replaced(f);
   if (rc == SCR_SUCCESS) rc = scr_flush_commit(f);
   rc = scr_flush_end(f, rc);
-  scr_free(&scr_flights.flush[i]);
   scr_flights.n--;
   memmove(scr_flights.flush + i, scr_flights.flush + i + 1, (size_t)(scr_flights.n - i) * sizeof(scr_flush*));
   rc = scr_flush_forgive_superseded(id, scr_flush_result(id, newest, scr_flush_again(id, 0, rc)));
@@ -21092,10 +20931,9 @@ SCR_FN void scr_flight_land(int i)
 /* The oldest of the first flushes in progress whose copies are done on all ranks, or -1.  Collective over the world. */
 SCR_FN int scr_flight_arrived(void)
 {
-  scr_vote v;
+  scr_vote v = SCR_ZEROS;
   int      i, n = scr_flights.n < SCR_VOTE_SLOTS ? scr_flights.n : SCR_VOTE_SLOTS;
 
-  memset(&v, 0, sizeof v);
   for (i = 0; i < n; i++) v.sum[i] = scr_flight_has_arrived(scr_flights.flush[i]);
   if (scr_vote_all(&v, SCR_SUCCESS, scr.world.comm) != SCR_SUCCESS) return -1;
   for (i = 0; i < n; i++)
@@ -21169,9 +21007,7 @@ SCR_FN int scr_flush_start(int id, int resumes)
   if (rc != SCR_SUCCESS || f->committed) {
     rc = scr_flush_end(f, rc);
     if (rc == SCR_ERR_SPACE) rc = scr_flush_again(id, 0, rc);
-    rc = scr_flush_result(id, newest, rc);
-    scr_free(&f);
-    return rc;
+    return scr_flush_result(id, newest, rc);
   }
   scr_dbg(1, "flush of dataset %d %s goes on in the background", id, scr_desc_name(&f->to.desc));
   f->copies.pace = scr.pace;
@@ -21222,9 +21058,8 @@ SCR_FN int scr_flush_was_done(const char* name)
 {
   scr_index      index;
   scr_index_item it;
-  scr_vote       v;
+  scr_vote       v = SCR_ZEROS;
 
-  memset(&v, 0, sizeof v);
   if (scr.world.rank == 0) {
     v.max[0] = scr_index_read(&index, scr.world.prefix) == SCR_SUCCESS &&
                scr_index_named(&index, name, &it) == SCR_SUCCESS && it.complete && !it.renaming;
@@ -21308,7 +21143,7 @@ SCR_FN int scr_flush_if_due(const scr_dataset* ds)
 ** How much room the stores have, how much a dataset needs, and what leaves the cache for it.
 **
 ** Uses       errors, path, dataset, copies, filemap, MPI helpers, world, state, cache, asynchronous flush
-** Offers     scr_room_is_full, scr_room_unchanged, scr_room_trim, scr_room_settle, scr_room_bytes, scr_room_protected,
+** Offers     scr_room_excess, scr_room_unchanged, scr_room_trim, scr_room_settle, scr_room_bytes, scr_room_protected,
 **            scr_room_free, scr_room_group, scr_room_ask, scr_room_is_tight, scr_room_expected, scr_room_look,
 **            scr_room_make
 ** Invariants
@@ -21317,12 +21152,14 @@ SCR_FN int scr_flush_if_due(const scr_dataset* ds)
 ** Failure    The dataset is written on the prefix, or fails with SCR_ERR_SPACE.
 ** ====================================================================================================== */
 
-/* The number of datasets in STORE, without the one that is being written. */
-SCR_FN int scr_room_count(const char* store)
+/* How many datasets the store of D has above what it keeps, without the one that is being written. */
+SCR_FN int scr_room_excess(const scr_reddesc* d)
 {
-  int i, n = 0;
+  const scr_storedesc* s = scr_storedescs_from_name(&scr.world, d->store);
+  int                  i, n = s != NULL ? -s->max_count : -1;
+
   for (i = 0; i < scr.datasets; i++)
-    n += scr.dataset[i].life != SCR_WRITING && strcmp(scr.dataset[i].store, store) == 0;
+    n += scr.dataset[i].life != SCR_WRITING && strcmp(scr.dataset[i].store, d->store) == 0;
   return n;
 }
 
@@ -21388,13 +21225,6 @@ SCR_FN int scr_room_victim(const char* store, int keep, scr_room_loss most)
   return id;
 }
 
-/* Returns 1 if one dataset more in the store of D makes older ones leave it. */
-SCR_FN int scr_room_is_full(const scr_reddesc* d)
-{
-  const scr_storedesc* s = scr_storedescs_from_name(&scr.world, d->store);
-  return scr_room_count(d->store) >= (s != NULL ? s->max_count : 1);
-}
-
 /* Check that the application's files of E, this rank's entry of a dataset in the cache, are as it recorded them. */
 SCR_FN int scr_room_unchanged(const scr_entry* e)
 {
@@ -21437,10 +21267,9 @@ SCR_FN int scr_room_prove(void)
 */
 SCR_FN int scr_room_trim(const scr_reddesc* d, int keep, int behind)
 {
-  const scr_storedesc* s = scr_storedescs_from_name(&scr.world, d->store);
-  int                  id, n = 0, rc = SCR_SUCCESS, count = s != NULL ? s->max_count : 1;
+  int id, n = 0, rc = SCR_SUCCESS;
 
-  while (scr_room_count(d->store) > count && (id = scr_room_victim(d->store, keep, SCR_ROOM_USELESS)) != 0) {
+  while (scr_room_excess(d) > 0 && (id = scr_room_victim(d->store, keep, SCR_ROOM_USELESS)) != 0) {
     int err;
     if (n++ > 0) scr_barrier(scr.world.comm); /* this one drops the mark of the one before, which all must have */
     err = scr_cache_delete(id, behind);
@@ -21455,10 +21284,9 @@ SCR_FN int scr_room_trim(const scr_reddesc* d, int keep, int behind)
 */
 SCR_FN int scr_room_settle(const scr_reddesc* d)
 {
-  const scr_storedesc* s = scr_storedescs_from_name(&scr.world, d->store);
-  const scr_dataset*   newest;
+  const scr_dataset* newest;
 
-  if (!scr.flush_async || scr_room_count(d->store) <= (s != NULL ? s->max_count : 1)) return 0;
+  if (!scr.flush_async || scr_room_excess(d) <= 0) return 0;
   scr_flush_finish(NULL);
   if (scr_room_prove() != SCR_SUCCESS) return 1;
   newest = scr_room_newest(0);
@@ -21602,10 +21430,9 @@ SCR_FN int64_t scr_room_expected(const scr_reddesc* d, int is_ckpt)
 */
 SCR_FN int scr_room_look(const scr_reddesc* d, int64_t need, int* tight)
 {
-  scr_vote v;
+  scr_vote v = SCR_ZEROS;
   int      rc;
 
-  memset(&v, 0, sizeof v);
   scr_room_ask(d, need, &v);
   rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm);
   *tight = rc == SCR_SUCCESS && scr_room_is_tight(&v);
@@ -21765,7 +21592,7 @@ SCR_FN int scr_fetch_summary(scr_fetching* f, const char* dir)
 SCR_FN int scr_fetch_objects(scr_fetching* f, const char* dir)
 {
   enum { FILES, BYTES }; /* sum */
-  scr_vote v;
+  scr_vote v = SCR_ZEROS;
   int      i, ranks = 0, rc = scr_flush_read_rank2file(&f->place, &f->desc.identity, &f->objects, &ranks);
 
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc; /* MPI may have failed on this rank alone */
@@ -21775,7 +21602,6 @@ SCR_FN int scr_fetch_objects(scr_fetching* f, const char* dir)
                    ranks, SCR_S(ranks), scr.world.ranks);
   if (ranks == scr.world.ranks && (f->objects.owners != 1 || f->objects.owner[0] != scr.world.rank))
     rc = SCR_ERR(SCR_ERR_FORMAT, "the rank2file map of %s says nothing about rank %d", dir, scr.world.rank);
-  memset(&v, 0, sizeof v);
   for (i = 0; i < f->objects.n; i++) {
     if (f->objects.object[i].redundant) continue;
     v.sum[FILES]++;
@@ -21887,10 +21713,9 @@ SCR_FN int scr_room_suffices(const scr_reddesc* d, int64_t need)
   scr_hash_elem*       e;
   int64_t              sum = 0, one;
   uint64_t             free_bytes;
-  scr_vote             v;
+  scr_vote             v = SCR_ZEROS;
   int                  rc;
 
-  memset(&v, 0, sizeof v);
   v.sum[0] = need;
   if (g->groups == 1) { /* all ranks share the store: its first rank should not hear from each of them */
     rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm);
@@ -21970,12 +21795,11 @@ SCR_FN int scr_fetch_run(scr_fetching* f)
 SCR_FN int scr_read_write_names(const scr_fetching* f)
 {
   scr_hash *send = scr_hash_new(), *all = scr_hash_new();
-  scr_vote  v;
+  scr_vote  v = SCR_ZEROS;
   int       i, buckets, rc, err;
 
   if (scr.world.rank == 0) scr_prefix_remove_meta(scr.world.prefix, f->place.meta, ".names");
   rc = scr_objects_to_hash(&f->objects, scr.world.prefix, "", all);
-  memset(&v, 0, sizeof v);
   v.sum[0] = (int64_t)scr_hash_pack_size(all);
   rc = scr_vote_all(&v, rc, scr.world.comm);
   buckets = 1 + (int)(v.sum[0] / (int64_t)scr.rank2file_size);
@@ -22222,7 +22046,7 @@ SCR_FN int scr_read_accept(int if_any)
   scr_reading*   r = &scr.reading;
   scr_hash *     send, *all;
   scr_hash_elem* e;
-  scr_vote       v;
+  scr_vote       v = SCR_ZEROS;
   int            rc;
 
   if (!scr_read_is_foreign()) return SCR_SUCCESS;
@@ -22231,7 +22055,6 @@ SCR_FN int scr_read_accept(int if_any)
   for (e = scr_hash_elem_first(r->asked); e != NULL; e = scr_hash_elem_next(e))
     scr_hash_spread(send, scr_hash_elem_key(e), "FILE", scr.world.comm);
   rc = scr_hash_exchange_merged(send, all, scr.world.comm);
-  memset(&v, 0, sizeof v);
   v.sum[FILES] = scr_hash_size(scr_hash_get(all, "FILE"));
   v.sum[KNOWN] = r->ranks_asked;
   rc = scr_vote_all(&v, rc, scr.world.comm);
@@ -22259,7 +22082,7 @@ SCR_FN int scr_fetch_try(scr_fetching* f, int* too_large)
 
   *too_large = *too_large && f->d->bypass != 0;
   if (rc != SCR_SUCCESS || *too_large) return rc;
-  if ((rc = scr_fetch_run(f)) != SCR_SUCCESS) scr_cache_delete_local(f->id);
+  if ((rc = scr_fetch_run(f)) != SCR_SUCCESS) scr_cache_remove(f->id, 0);
   return rc;
 }
 
@@ -22271,11 +22094,10 @@ SCR_FN int scr_fetch_try(scr_fetching* f, int* too_large)
 SCR_FN int scr_fetch_alone(scr_fetching* f, int* too_large)
 {
   scr_err_record why;
-  scr_vote       v;
+  scr_vote       v = SCR_ZEROS;
   int            rc;
 
   scr_err_save(&why);
-  memset(&v, 0, sizeof v);
   v.max[0] = scr_scheme_protects(f->d->scheme); /* a rank whose set has no other member is SINGLE anyway */
   rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm);
   if (rc == SCR_SUCCESS && v.max[0] == 0) {
@@ -22315,7 +22137,7 @@ SCR_FN int scr_fetch_into_cache(scr_fetching* f, const char* dir, scr_life life,
   if (rc != SCR_SUCCESS) return rc;
   rc = scr_agree(scr_dataset_add(&f->desc, f->d->store, life), scr.world.comm);
   if (rc == SCR_SUCCESS) scr_change_on_prefix(scr_dataset_find(f->id), SCR_PREFIX_YES, dir);
-  else scr_cache_delete_local(f->id);
+  else scr_cache_remove(f->id, 0);
   return rc;
 }
 
@@ -22328,11 +22150,10 @@ SCR_FN int scr_fetch_into_cache(scr_fetching* f, const char* dir, scr_life life,
 */
 SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
 {
-  scr_fetching f;
+  scr_fetching f = SCR_ZEROS;
   double       start = scr_wtime(), seconds;
   int          in_place = 0, rc;
 
-  memset(&f, 0, sizeof f);
   f.id = id;
   scr_event("FETCH_START", dir, NULL, -1.0);
   rc = scr_fetch_summary(&f, dir);
@@ -22480,11 +22301,10 @@ SCR_FN int scr_restart_cached(scr_life life, int above, int below)
 /* Tell in C about the checkpoints that only the prefix has and this job has rejected. */
 SCR_FN void scr_restart_name_rejected(const scr_index* index, scr_candidate* c)
 {
-  scr_index_item it;
+  scr_index_item it = SCR_ZEROS;
   size_t         n = 0;
   int            newest = 0;
 
-  memset(&it, 0, sizeof it);
   while (scr_index_walk(index, &it)) {
     const char* name = *it.desc.name ? it.desc.name : it.dir;
     if (scr_dataset_find(it.id) != NULL || !it.complete || it.passed ||
@@ -22506,10 +22326,9 @@ SCR_FN void scr_restart_name_rejected(const scr_index* index, scr_candidate* c)
 SCR_FN void scr_restart_stake_passed(const scr_index* index, int fetch, scr_candidate* c)
 {
   int            i, id = 0, cut = scr_index_last_passed(index, 1);
-  scr_index_item it;
+  scr_index_item it = SCR_ZEROS;
   const char*    name = "";
 
-  memset(&it, 0, sizeof it);
   while (fetch && scr_index_walk(index, &it)) {
     if (it.id <= cut || it.id < id || !it.passed || !it.complete || !scr_desc_is_ckpt(&it.desc)) continue;
     id = it.id;
@@ -22995,11 +22814,10 @@ SCR_FN void scr_restart_tell_none(const scr_candidate* c)
 */
 SCR_FN int scr_restart_load(scr_search from, const char* name)
 {
-  scr_restart_reading r;
+  scr_restart_reading r = SCR_ZEROS;
   scr_candidate       c;
   int                 rc, found = 0;
 
-  memset(&r, 0, sizeof r);
   scr.loaded = 0;
   scr_read_close();
   do {
@@ -23065,13 +22883,11 @@ SCR_FN int scr_restart_set_choice(int id, const char* name)
 SCR_FN int scr_restart_choose(const char* name, int* id)
 {
   scr_index      index;
-  scr_index_item it;
+  scr_index_item it = SCR_ZEROS;
   scr_choice     was;
-  scr_vote       v;
+  scr_vote       v = SCR_ZEROS;
   int            fetch = 1, rc = SCR_SUCCESS;
 
-  memset(&v, 0, sizeof v);
-  memset(&it, 0, sizeof it);
   *id = 0;
   if (scr.world.rank == 0) {
     scr_param_int(scr.world.params, "SCR_FETCH", &fetch);
@@ -23099,11 +22915,10 @@ SCR_FN int scr_restart_choose_by_parameter(int again)
 {
   const char* name = scr_param_get(scr.world.params, "SCR_CURRENT");
   scr_index   index;
-  scr_vote    v;
+  scr_vote    v = SCR_ZEROS;
   int         id, rc = SCR_SUCCESS;
 
   if (name == NULL) return SCR_SUCCESS;
-  memset(&v, 0, sizeof v);
   if (scr.world.rank == 0) {
     rc = scr_index_read(&index, scr.world.prefix);
     v.max[0] = scr_index_has_served(&index, "SCR_CURRENT", name, scr.world.job_key);
@@ -23133,11 +22948,10 @@ SCR_FN int scr_restart_wish_is_rejected(void)
   const char*    name = scr_param_get(scr.world.params, "SCR_CURRENT");
   scr_index      index;
   scr_index_item it;
-  scr_vote       v;
+  scr_vote       v = SCR_ZEROS;
   int            id, rc;
 
   if (name == NULL) return 0;
-  memset(&v, 0, sizeof v);
   if (scr.world.rank == 0) {
     rc = scr_index_read(&index, scr.world.prefix);
     if (rc == SCR_SUCCESS && scr_restart_by_name(&index, name, 1, &id, &it) == SCR_SUCCESS)
@@ -23173,12 +22987,11 @@ SCR_FN void scr_restart_tell_anew(const scr_index* index)
 SCR_FN int scr_restart_begin_anew(void)
 {
   scr_index index;
-  scr_vote  v;
+  scr_vote  v = SCR_ZEROS;
   char      wish[16];
   int       rc = SCR_SUCCESS;
 
   if (scr.fresh_start == 0) return SCR_SUCCESS;
-  memset(&v, 0, sizeof v);
   snprintf(wish, sizeof wish, "%d", scr.fresh_start);
   scr.dataset_id++; /* as for a choice: a run that was killed may have completed one that only its nodes know */
   if (scr.world.rank == 0) {
@@ -23791,7 +23604,7 @@ SCR_FN void scr_wish_read(const scr_hash* h)
   scr.requests = numbers;
 }
 
-/* Add to the vote V what this rank was asked for since the last one. */
+/* Add to the vote V, from its slot max[1] on, what this rank was asked for since the last one. */
 SCR_FN void scr_wish_put(scr_vote* v)
 {
   int i, wishes = scr.wishes_read;
@@ -24051,14 +23864,13 @@ SCR_FN int scr_run_halt_is_urgent(void)
 SCR_FN int scr_run_halt_decide(int done, int* halt, int rc)
 {
   scr_err_record why;
-  scr_vote       v;
+  scr_vote       v = SCR_ZEROS;
 
   *halt = 0;
   scr_err_save(&why);
   if (scr.world.rank == 0) *halt = scr_run_halt_look(done);
   if (*halt && scr_run_halt_is_urgent()) *halt = 2;
   scr_err_restore(&why);
-  memset(&v, 0, sizeof v);
   v.max[0] = *halt;
   scr_wish_put(&v);
   rc = scr_vote_all(&v, rc, scr.world.comm);
@@ -24085,12 +23897,11 @@ SCR_FN int scr_run_halt_waits(int halt)
 SCR_FN int scr_run_write_reason(const char* reason)
 {
   scr_record file;
-  scr_answer a;
+  scr_answer a = SCR_ZEROS;
   int        changed = reason != NULL, rc = scr_record_open(&file, scr.world.prefix, "halt.scr");
 
   if (reason != NULL) scr_halt_end(file.h, reason, scr.world.home.job);
   else changed = scr_halt_begin(file.h, scr.world.home.job) | scr_request_forget(file.h, (int64_t)time(NULL));
-  memset(&a, 0, sizeof a);
   snprintf(a.error, sizeof a.error, "the run that was asked has ended");
   changed |= scr_request_answer(file.h, NULL, &a);
   return scr_record_close(&file, rc, changed);
@@ -24265,11 +24076,10 @@ SCR_FN void scr_need_learn(const char* line, int64_t when, void* arg)
 SCR_FN void scr_need_begin(void)
 {
   char             path[SCR_MAX_FILENAME];
-  scr_need_reading r;
+  scr_need_reading r = SCR_ZEROS;
   int              rc;
 
   if (scr.mtbf == 0) return;
-  memset(&r, 0, sizeof r);
   scr.cost = (scr_cost*)scr_malloc(2 * (size_t)scr.world.nreds * sizeof *scr.cost);
   rc = scr.cost == NULL ? SCR_ERR_OOM() : scr_record_path(scr.world.prefix, "log", path, sizeof path);
   if (rc == SCR_SUCCESS) rc = scr_log_read(path, scr_need_learn, &r);
@@ -24392,23 +24202,14 @@ SCR_FN void scr_run_look_up(const scr_index* index, scr_dataset* ds)
     ds->aside = ds->aside == SCR_ASIDE_KEPT || ds->aside == SCR_ASIDE_PASSED ? SCR_ASIDE_PASSED : SCR_ASIDE_UNPROVEN;
 }
 
-/* Returns 1 unless the parameters tell this run to do without what is in the cache. */
-SCR_FN int scr_run_uses_cache(void)
+/* The parameter that tells this run to do without what is in the cache; NULL if none does. */
+SCR_FN const char* scr_run_without_cache(void)
 {
   int distribute = 1, purge = 0;
 
   scr_param_int(scr.world.params, "SCR_DISTRIBUTE", &distribute);
   scr_param_int(scr.world.params, "SCR_CACHE_PURGE", &purge);
-  return distribute && !purge;
-}
-
-/* The parameter that does. */
-SCR_FN const char* scr_run_purge_reason(void)
-{
-  int distribute = 1;
-
-  scr_param_int(scr.world.params, "SCR_DISTRIBUTE", &distribute);
-  return distribute ? "SCR_CACHE_PURGE=1" : "SCR_DISTRIBUTE=0";
+  return !distribute ? "SCR_DISTRIBUTE=0" : purge ? "SCR_CACHE_PURGE=1" : NULL;
 }
 
 /*
@@ -24429,7 +24230,7 @@ SCR_FN int scr_run_is_replaced(const scr_flush_note* note)
 {
   int i;
 
-  if (!scr_run_uses_cache() && strcmp(note->job, scr.world.home.job) == 0) return 1;
+  if (scr_run_without_cache() != NULL && strcmp(note->job, scr.world.home.job) == 0) return 1;
   for (i = 0; i < scr.datasets && *note->where == '\0'; i++) {
     const scr_dataset* ds = &scr.dataset[i];
     if (ds->life == SCR_WHOLE && ds->desc.ckpt > 0 && ds->desc.identity.id > note->id &&
@@ -24455,8 +24256,8 @@ SCR_FN void scr_run_tell_lost(const scr_flush_note* note, int n)
 }
 
 /*
-** Returns 1 if this run may restart from the prefix, which has no index: where one was lost, a run that begins anew may
-** write over what was flushed.
+** Returns 1 if this run may restart from the prefix, which has no index: if an index was lost, a run that begins anew
+** may write over what was flushed.
 */
 SCR_FN int scr_run_lacks_index(void)
 {
@@ -24516,14 +24317,14 @@ SCR_FN void scr_run_sift_notes(scr_record* r, const scr_index* index)
       if (unindexed == 0) unindexed = note.id;
     }
     if (!scr_run_is_lost(until, &note)) continue;
-    if (!scr_run_uses_cache() && strcmp(note.job, scr.world.home.job) == 0 && purged++ == 0)
+    if (scr_run_without_cache() != NULL && strcmp(note.job, scr.world.home.job) == 0 && purged++ == 0)
       scr_warn("%s deletes %s (dataset %d) from the cache, and the prefix has no checkpoint that is so new",
-               scr_run_purge_reason(), *note.name ? note.name : "a checkpoint", note.id);
+               scr_run_without_cache(), *note.name ? note.name : "a checkpoint", note.id);
     if (scr_run_is_replaced(&note)) continue;
     note.location = SCR_LOCATION_CACHE;
     if (*note.where == '\0') memcpy(note.where, where, sizeof where);
     scr_flush_file_put(r, &note);
-    if (scr_run_uses_cache()) scr_run_tell_lost(&note, n++);
+    if (scr_run_without_cache() == NULL) scr_run_tell_lost(&note, n++);
   }
   if (scr_dataset_newest() != NULL || newest.id > 0 || scr.fresh_start) scr_flush_file_doubt(r, 0);
   if (n == 0 && scr_flush_file_is_doubtful(r)) {
@@ -24624,10 +24425,9 @@ SCR_FN void scr_run_flush_due(void)
 SCR_FN int scr_run_raise_ids(int* unfinished)
 {
   scr_index index;
-  scr_vote  v;
+  scr_vote  v = SCR_ZEROS;
   int       i, rc;
 
-  memset(&v, 0, sizeof v);
   for (i = 0; i < scr.map.n; i++)
     if (scr.map.entry[i]->desc.identity.id > v.max[0]) v.max[0] = scr.map.entry[i]->desc.identity.id;
   if (scr.world.rank == 0) {
@@ -24661,7 +24461,7 @@ SCR_FN void scr_run_mark_passed(void)
 /* Find what the cache and the prefix hold, and load a checkpoint.  Collective over the world. */
 SCR_FN int scr_run_find_checkpoint(void)
 {
-  int        use = scr_run_uses_cache(), unfinished, i, room, rc;
+  int        use = scr_run_without_cache() == NULL, unfinished, i, room, rc;
   scr_vote   v;
   scr_search all = {0, INT_MAX};
 
@@ -24751,7 +24551,7 @@ SCR_FN void scr_run_log_start(void)
 
 /*
 ** SCR_ENABLE=0: the library stays out of the way.  Rank 0 tells once which checkpoint there is to restart from by hand;
-** the conditions of SCR_Need_checkpoint and SCR_Should_exit still hold.  Collective over the world.
+** the conditions of SCR_Need_checkpoint and SCR_Should_exit still hold.
 */
 SCR_FN int scr_run_pass_through(void)
 {
@@ -24908,11 +24708,10 @@ SCR_FN int scr_route_dir_is_new(const scr_entry* e, const scr_file* f)
 */
 SCR_FN int scr_route_bypass(scr_entry* e, const scr_file* f, char* path)
 {
-  scr_object  o;
+  scr_object  o = SCR_ZEROS;
   const char* slash = strrchr(f->rel, '/');
   int         is_new = scr_route_dir_is_new(e, f), rc;
 
-  memset(&o, 0, sizeof o);
   o.rel = f->rel;
   o.owner = e->owner;
   rc = scr_object_name_tmp(&o, scr.world.prefix, e->desc.identity.id, 0);
@@ -24947,7 +24746,7 @@ SCR_FN int scr_route_new(const char* name, char* file)
   char        rel[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
   const char* slash;
   scr_entry*  e = scr_filemap_by_id(&scr.map, scr.open_id, scr.world.rank);
-  scr_file    f;
+  scr_file    f = SCR_ZEROS;
   int         rc = scr_route_rel(name, rel, sizeof rel);
 
   if (rc != SCR_SUCCESS) return rc;
@@ -24955,7 +24754,6 @@ SCR_FN int scr_route_new(const char* name, char* file)
   rc = scr_fmt(dir, sizeof dir, "%s%s%.*s", scr.world.prefix, slash != NULL ? "/" : "",
                slash != NULL ? (int)(slash - rel) : 0, rel);
   if (rc != SCR_SUCCESS) return rc;
-  memset(&f, 0, sizeof f);
   f.ranks = scr.world.ranks;
   f.rel = rel; /* the entry copies the strings */
   f.orig = scr_strdup(name);
@@ -25188,7 +24986,7 @@ SCR_FN int scr_start_open(const char* call, const char* name, int flags)
   int                ckpt, id, tight, rc, bypass, too_large = 0;
   const scr_reddesc* d;
   scr_desc           desc;
-  scr_vote           v;
+  scr_vote           v = SCR_ZEROS;
   int64_t            need;
 
   if (scr.restart != SCR_RESTART_OVER && !scr.loaded && !scr.fresh_start && scr_work_is_at_stake())
@@ -25199,7 +24997,6 @@ SCR_FN int scr_start_open(const char* call, const char* name, int flags)
   id = scr.dataset_id + 1;
   ckpt = scr.checkpoint_id + ((flags & SCR_FLAG_CHECKPOINT) != 0);
   d = scr_reddesc_for_dataset(&scr.world, ckpt, flags);
-  memset(&v, 0, sizeof v);
   if (scr.world.rank == 0) {
     v.key[0] = scr_time_usec();
     v.key[1] = (int64_t)scr_random();
@@ -25229,7 +25026,7 @@ SCR_FN int scr_start_open(const char* call, const char* name, int flags)
   if (rc == SCR_SUCCESS) rc = bypass ? scr_cache_enter_bypass(&desc) : scr_cache_enter(d, &desc, scr.preserve);
   if (rc == SCR_SUCCESS) rc = scr_dataset_add(&desc, bypass ? "" : d->store, SCR_WRITING);
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) {
-    scr_cache_delete_local(id);
+    scr_cache_remove(id, 0);
     scr_dataset_remove(id);
     scr.dataset_id = id - 1;
     return rc;
@@ -25442,7 +25239,6 @@ SCR_FN int scr_complete_bypass(const scr_dataset* ds)
   scr_cache_forget_dirs(scr_dataset_entry(scr_dataset_find(id)));
   scr_filemap_remove(&scr.map, scr_dataset_entry(scr_dataset_find(id)));
   if (scr_change_life(&id, 1, SCR_WHOLE) != SCR_SUCCESS && scr.world.rank == 0) scr_warn("%s", scr_err_text);
-  scr_dataset_find(id)->life = SCR_WHOLE;
   return SCR_SUCCESS;
 }
 
@@ -25497,7 +25293,7 @@ SCR_FN int scr_complete_commit(scr_dataset* ds, int root)
   scr_entry* e = scr_dataset_entry(ds);
   scr_encode x = scr_cache_encode(&e->red, 0);
   char       dir[SCR_MAX_FILENAME], common[SCR_MAX_FILENAME] = "";
-  scr_vote   v;
+  scr_vote   v = SCR_ZEROS;
 
   scr_complete_dir(e, dir);
   have = e->files > 0;
@@ -25505,8 +25301,7 @@ SCR_FN int scr_complete_commit(scr_dataset* ds, int root)
   if (root < scr.world.ranks) rc = scr_bcast(common, (int)sizeof common, MPI_CHAR, root, scr.world.comm);
   if (!e->bypass) e->desc = ds->desc;
   if (rc == SCR_SUCCESS && !e->bypass) rc = scr_encode_protect(&x, 1, &e);
-  if (rc == SCR_SUCCESS && !e->bypass && scr_room_is_full(&e->red)) rc = scr_room_unchanged(e);
-  memset(&v, 0, sizeof v);
+  if (rc == SCR_SUCCESS && !e->bypass && scr_room_excess(&e->red) >= 0) rc = scr_room_unchanged(e);
   v.max[MINUS_COMMON] = -(int64_t)(have ? scr_path_common(dir, common) : INT_MAX);
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   scr_path_keep(common, (int)-v.max[MINUS_COMMON]);
@@ -25585,7 +25380,7 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
   int          id = scr.open_id, rc, found, err = SCR_SUCCESS, shared = 0, twice = 0;
   scr_dataset* ds;
   scr_entry*   e;
-  scr_vote     v;
+  scr_vote     v = SCR_ZEROS;
   scr_writers  open = {NULL, 0};
   uint64_t     bytes = 0;
   double       began;
@@ -25616,7 +25411,6 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
   else if (rc == SCR_ERR_MISSING) scr_err_secondhand = 1; /* another rank may know why */
   if (!e->bypass) rc = scr_complete_unique(e, rc, &twice);
   else if (scr.red->bypass < 0) scr.other_bytes[ds->desc.ckpt > 0] = bytes;
-  memset(&v, 0, sizeof v);
   v.sum[FILES] = e->files;
   v.sum[BYTES] = (int64_t)bytes;
   v.sum[SHARED] = shared;
@@ -25740,7 +25534,7 @@ SCR_FN void scr_run_watch(void)
 */
 SCR_FN int scr_enter_name(const char* call, const char* name, int waits)
 {
-  scr_vote v;
+  scr_vote v = SCR_ZEROS;
   int      all = waits && name == NULL, rc = scr_enter(call, SCR_PHASE_IDLE);
 
   if (rc != SCR_SUCCESS) return rc;
@@ -25748,7 +25542,6 @@ SCR_FN int scr_enter_name(const char* call, const char* name, int waits)
     rc = SCR_ERR(SCR_ERR_ARG, "%s needs the name of a dataset, shorter than %d bytes", call, SCR_MAX_FILENAME);
     name = "";
   }
-  memset(&v, 0, sizeof v);
   v.max[0] = all ? -1 : (int64_t)scr_crc32(SCR_CRC32_START, name, strlen(name));
   v.max[1] = -v.max[0];
   rc = scr_vote_all(&v, rc, scr.world.comm);
@@ -25777,7 +25570,10 @@ SCR_FN int scr_run_find_dataset(const char* name, scr_indexed* found)
   return scr_bcast(found, (int)sizeof *found, MPI_BYTE, 0, scr.world.comm);
 }
 
-/* Delete NAME from the cache and from the prefix: each copy of the newest dataset of that name. */
+/*
+** Delete NAME from the cache and from the prefix: each copy of the newest dataset of that name.  Collective over the
+** world; the same code everywhere.
+*/
 SCR_FN int scr_run_delete(const char* name)
 {
   scr_indexed        on;
@@ -26241,8 +26037,8 @@ SCR_FN int scr_region_unprotect(const char* name)
 }
 
 /*
-** Protect a block of an array; see SCR_Protect_array_strided.  STRIDE is NULL where the elements of the block lie one
-** behind the other.
+** Protect a block of an array of elements of ELEMENT bytes; see SCR_Protect_array_strided.  STRIDE is NULL where the
+** elements of the block lie one behind the other.
 */
 SCR_FN int scr_region_block(const char* call, const char* name, void* data, size_t element, int dims,
                             const size_t* global, const size_t* offset, const size_t* extent, const size_t* stride)
@@ -26473,10 +26269,9 @@ SCR_FN void scr_parts_make(const scr_region* r, uint64_t* parts)
 SCR_FN scr_box scr_part_box(const scr_region* r)
 {
   uint64_t parts[SCR_REGION_DIMS], i, k = (uint64_t)scr.world.rank;
-  scr_box  box;
+  scr_box  box = SCR_ZEROS;
   int      d;
 
-  memset(&box, 0, sizeof box);
   box.dims = r->box.dims;
   scr_parts_make(r, parts);
   for (d = r->box.dims - 1; d >= 0; d--) {
@@ -26538,9 +26333,8 @@ SCR_FN scr_box scr_box_get(const scr_hash_elem* e)
 {
   uint64_t    v[2 * SCR_REGION_DIMS];
   const char* text = scr_hash_elem_key(scr_hash_elem_first(scr_hash_elem_hash(e)));
-  scr_box     b;
+  scr_box     b = SCR_ZEROS;
 
-  memset(&b, 0, sizeof b);
   b.dims = scr_region_numbers_get(text, v, 2 * SCR_REGION_DIMS) / 2;
   memcpy(b.start, v, (size_t)b.dims * sizeof *v);
   memcpy(b.extent, v + b.dims, (size_t)b.dims * sizeof *v);
@@ -26688,7 +26482,7 @@ SCR_FN int scr_blocks_error(const scr_region* r, int64_t first, int twice, int c
 SCR_FN int scr_blocks_check(const scr_regions* common, const scr_hash* send, int code, scr_hash* all)
 {
   enum { MINUS_ARRAY, MINUS_FIRST = 0 }; /* max */
-  scr_vote v;
+  scr_vote v = SCR_ZEROS;
   int64_t  first = INT64_MAX;
   int      i, bad = INT_MAX, twice = 0, rc = scr_hash_exchange_merged(send, all, scr.world.comm);
 
@@ -26697,7 +26491,6 @@ SCR_FN int scr_blocks_check(const scr_regions* common, const scr_hash* send, int
     first = scr_blocks_fault(&common->region[i], scr_hash_getf(all, "%d S", i), &twice);
     if (first != INT64_MAX) bad = i;
   }
-  memset(&v, 0, sizeof v);
   v.max[MINUS_ARRAY] = -(int64_t)bad;
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   i = (int)-v.max[MINUS_ARRAY];
@@ -26787,7 +26580,7 @@ SCR_FN scr_region_file* scr_region_files_open(scr_region_files* l, int writer, i
 SCR_FN int scr_region_files_share(const scr_desc* d, scr_region_files* l)
 {
   enum { FOUND }; /* sum */
-  scr_vote v;
+  scr_vote v = SCR_ZEROS;
   int      w, err, lacks = -1, rc = SCR_SUCCESS;
 
   for (w = scr.world.rank; w < d->ranks && rc == SCR_SUCCESS; w += scr.world.ranks)
@@ -26795,7 +26588,6 @@ SCR_FN int scr_region_files_share(const scr_desc* d, scr_region_files* l)
       if (err == SCR_ERR_NOT_FOUND) lacks = w;
       else rc = err;
     }
-  memset(&v, 0, sizeof v);
   v.sum[FOUND] = l->n;
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   if (v.sum[FOUND] == 0) return SCR_ERR(SCR_ERR_NOT_FOUND, "the checkpoint %s has no regions", scr_desc_name(d));
@@ -27143,7 +26935,10 @@ SCR_FN void scr_slices_end(scr_slices* x)
   if ((err = scr_all_begun()) != SCR_SUCCESS) x->rc = err;
 }
 
-/* Send the readers of the COMMON arrays, whose blocks ALL has by parts, who wants what: MINE receives this rank's. */
+/*
+** Send the readers of the COMMON arrays, whose blocks ALL has by parts, who wants what: MINE receives this rank's.
+** Collective over the world; returns this rank's code.
+*/
 SCR_FN int scr_blocks_match(const scr_regions* common, const scr_hash* all, scr_hash* mine)
 {
   scr_hash*      send = scr_hash_new();
@@ -27273,11 +27068,10 @@ SCR_FN void scr_filling_tell_rest(const scr_filling* f)
 */
 SCR_FN int scr_regions_get(void)
 {
-  scr_filling f;
+  scr_filling f = SCR_ZEROS;
   scr_hash *  send = scr_hash_new(), *all = scr_hash_new();
   int         i, k, rc;
 
-  memset(&f, 0, sizeof f);
   f.desc = &scr_dataset_find(scr.loaded)->desc;
   f.foreign = f.desc->ranks != scr.world.ranks;
   rc = scr_region_files_share(f.desc, &f.share);
@@ -27557,11 +27351,10 @@ SCR_API int SCR_Start_restart(char* name)
 
 SCR_API int SCR_Complete_restart(int valid)
 {
-  scr_vote v;
+  scr_vote v = SCR_ZEROS;
   int      rc = scr_enter("SCR_Complete_restart", SCR_PHASE_RESTART);
 
   if (rc != SCR_SUCCESS) return scr_not_entered(rc);
-  memset(&v, 0, sizeof v);
   v.sum[0] = !valid;
   scr.phase = SCR_PHASE_IDLE;
   if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS) return scr_report(rc);
@@ -27573,7 +27366,7 @@ SCR_API int SCR_Complete_restart(int valid)
 
 SCR_API int SCR_Need_checkpoint(int* flag)
 {
-  scr_vote v;
+  scr_vote v = SCR_ZEROS;
   int      rc;
 
   if (flag != NULL) *flag = 0;
@@ -27581,7 +27374,6 @@ SCR_API int SCR_Need_checkpoint(int* flag)
   if (rc != SCR_SUCCESS && rc != SCR_ERR_DISABLED) return rc;
   scr_flush_poll();
   scr.need_calls++;
-  memset(&v, 0, sizeof v);
   if (scr.world.rank == 0) v.max[0] = scr_need_decide();
   scr_wish_put(&v);
   rc = scr_vote_all(&v, scr_flag_given("SCR_Need_checkpoint", flag), scr.world.comm); /* after: it leaves its message */
@@ -27911,9 +27703,8 @@ SCR_FN int scr_fortran_named(int (*call)(const char*), const char* text, size_t 
 /* A blank name stands for all datasets. */
 SCR_FN int scr_fortran_wait(const char* text, size_t n)
 {
-  char        name[SCR_MAX_FILENAME + 1];
-  const char* trimmed = scr_fortran_name(name, text, n);
-  return SCR_Wait(trimmed != NULL && *trimmed == '\0' ? NULL : trimmed);
+  char name[SCR_MAX_FILENAME + 1];
+  return SCR_Wait(*scr_fortran_name(name, text, n) != '\0' ? name : NULL);
 }
 
 SCR_FN int scr_fortran_start_output(const char* text, size_t n, int flags)
@@ -27923,15 +27714,18 @@ SCR_FN int scr_fortran_start_output(const char* text, size_t n, int flags)
   return SCR_Start_output(name, flags);
 }
 
-/* The flag stays 1 when the name does not fit: a program that ignores the error must not start from the beginning. */
-SCR_FN int scr_fortran_have_restart(scr_fortran_int flag, char* text, size_t n)
+/*
+** OFFER, the call CALL, gives a flag and a name.  The flag stays 1, and regions stay filled, when the name does not
+** fit: a program that ignores the error must not start from the beginning.
+*/
+SCR_FN int scr_fortran_offer(const char* call, int (*offer)(int*, char*), scr_fortran_int flag, char* text, size_t n)
 {
   char name[SCR_MAX_FILENAME] = "";
-  int  have = 0, rc = SCR_Have_restart(&have, name);
+  int  have = 0, rc = offer(&have, name);
 
   *flag = (MPI_Fint)have;
   memset(text, ' ', n);
-  return rc != SCR_SUCCESS ? rc : scr_fortran_fill_all("SCR_Have_restart", text, n, name);
+  return rc != SCR_SUCCESS ? rc : scr_fortran_fill_all(call, text, n, name);
 }
 
 SCR_FN int scr_fortran_start_restart(char* text, size_t n)
@@ -28016,17 +27810,6 @@ SCR_FN int scr_fortran_checkpoint(const char* text, size_t n)
   return SCR_Checkpoint(*scr_fortran_name(name, text, n) != '\0' ? name : NULL);
 }
 
-/* When the name does not fit, the regions are filled all the same. */
-SCR_FN int scr_fortran_recover(scr_fortran_int have, char* text, size_t n)
-{
-  char name[SCR_MAX_FILENAME] = "";
-  int  found = 0, rc = SCR_Recover(&found, name);
-
-  *have = (MPI_Fint)found;
-  memset(text, ' ', n);
-  return rc != SCR_SUCCESS ? rc : scr_fortran_fill_all("SCR_Recover", text, n, name);
-}
-
 SCR_FN int scr_fortran_region_size(const char* text, size_t n, int64_t* bytes)
 {
   char   name[SCR_MAX_FILENAME + 1];
@@ -28068,7 +27851,7 @@ SCR_FORTRAN(scr_finalize, SCR_FINALIZE, (scr_fortran_int ierr), scr_fortran_retu
 
 SCR_FORTRAN(scr_have_restart, SCR_HAVE_RESTART,
             (scr_fortran_int flag, char* name, scr_fortran_int ierr, SCR_FORTRAN_LEN n),
-            scr_fortran_return(ierr, scr_fortran_have_restart(flag, name, n)))
+            scr_fortran_return(ierr, scr_fortran_offer("SCR_Have_restart", SCR_Have_restart, flag, name, n)))
 SCR_FORTRAN(scr_restart_ranks, SCR_RESTART_RANKS, (scr_fortran_int ranks, scr_fortran_int ierr),
             scr_fortran_return(ierr, scr_fortran_flag(SCR_Restart_ranks, ranks)))
 SCR_FORTRAN(scr_start_restart, SCR_START_RESTART, (char* name, scr_fortran_int ierr, SCR_FORTRAN_LEN n),
@@ -28116,7 +27899,7 @@ SCR_FORTRAN(scr_unprotect, SCR_UNPROTECT, (const char* name, scr_fortran_int ier
 SCR_FORTRAN(scr_checkpoint, SCR_CHECKPOINT, (const char* name, scr_fortran_int ierr, SCR_FORTRAN_LEN n),
             scr_fortran_return(ierr, scr_fortran_checkpoint(name, n)))
 SCR_FORTRAN(scr_recover, SCR_RECOVER, (scr_fortran_int have, char* name, scr_fortran_int ierr, SCR_FORTRAN_LEN n),
-            scr_fortran_return(ierr, scr_fortran_recover(have, name, n)))
+            scr_fortran_return(ierr, scr_fortran_offer("SCR_Recover", SCR_Recover, have, name, n)))
 SCR_FORTRAN(scr_region_size, SCR_REGION_SIZE,
             (const char* name, int64_t* bytes, scr_fortran_int ierr, SCR_FORTRAN_LEN n),
             scr_fortran_return(ierr, scr_fortran_region_size(name, n, bytes)))

@@ -252,5 +252,5 @@ done
 # all other lines that begin with a command are of a system that is not here, or run.sh, system.sh and vendor.sh run them
 check "each command line in README and the manual is run, or is one of a system that is not here" 1 "" sh -c '
   sed -n "s/^    \(\(cd [a-z]* && \)*scr[_ ][a-z].*\)/\1/p" "$1"/README.md "$1"/tools/manual/*.md | grep -vxFf "$2" |
-    grep -vE " srun |apptainer|^scr_run mpiexec |^scr_regions "' sh "$top" "$tmp/ran"
+    grep -vE " srun |apptainer|^scr_run mpiexec |^scr_regions |^scr_image "' sh "$top" "$tmp/ran"
 finish
