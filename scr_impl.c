@@ -15002,6 +15002,28 @@ SCR_FN int scr_rank_sort(scr_rank_item** item, scr_rank_item** other, int bytes,
   return rc;
 }
 
+/* The result of grouping: see scr_rank_str. */
+enum { SCR_RANK_GROUPS, SCR_RANK_ID, SCR_RANK_PLACE, SCR_RANK_SIZE, SCR_RANK_LEADER, SCR_RANK_RESULTS };
+
+/*
+** Send the results OUT to the rank OWNER of COMM, and receive this rank's in GOT.  Collective over COMM; returns this
+** rank's code, or RC.
+*/
+SCR_FN int scr_rank_tell(const int* out, int owner, int* got, int rc, MPI_Comm comm)
+{
+  MPI_Request reqs[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  int         size, err;
+
+  MPI_Comm_size(comm, &size);
+  scr_irecv(got, SCR_RANK_RESULTS, MPI_INT, MPI_ANY_SOURCE, SCR_TAG_RANK, comm, &reqs[0]);
+  scr_isend(out, SCR_RANK_RESULTS, MPI_INT, owner, SCR_TAG_RANK, comm, &reqs[1]);
+  if ((err = scr_waitall(2, reqs)) != SCR_SUCCESS) rc = err;
+  if (rc == SCR_SUCCESS && (got[SCR_RANK_PLACE] < 0 || got[SCR_RANK_PLACE] >= got[SCR_RANK_SIZE] ||
+                            got[SCR_RANK_SIZE] > size || got[SCR_RANK_LEADER] < 0 || got[SCR_RANK_LEADER] >= size))
+    rc = SCR_ERR(SCR_ERR_MPI, "the ranks could not be sorted: MPI has failed on another one");
+  return rc;
+}
+
 /*
 ** Group the ranks of COMM by their strings.  Collective over COMM.
 **
@@ -15015,7 +15037,7 @@ SCR_FN int scr_rank_str(MPI_Comm comm, const char* str, int* groups, int* group_
                         int* leader)
 {
   int            rank, size, n = (int)strlen(str) + 1, longest = 0, bytes, first, next = 0, rc, err;
-  int            answer[5], got[5] = {0, 0, 0, 0, 0};
+  int            answer[SCR_RANK_RESULTS], got[SCR_RANK_RESULTS] = {0, 0, 0, 0, 0};
   int64_t        few[2][SCR_RANK_SHORT / 8]; /* short strings need no allocation, which might fail on some rank */
   scr_rank_item *item = NULL, *other = NULL, *more[2] = {NULL, NULL};
   scr_vote       up = SCR_ZEROS, down;
@@ -15053,21 +15075,17 @@ SCR_FN int scr_rank_str(MPI_Comm comm, const char* str, int* groups, int* group_
   if ((err = scr_scan(&down, SCR_SCAN_DOWN, comm)) != SCR_SUCCESS) rc = err;
   if ((err = scr_scan_next(first, &next, comm)) != SCR_SUCCESS) rc = err;
 
-  answer[0] = (int)(up.sum[0] + down.sum[0] - first);
-  answer[1] = (int)up.sum[0] - 1;
-  answer[2] = rank - (int)(up.max[0] >> 32);
-  answer[3] = next - (int)(up.max[0] >> 32);
-  answer[4] = (int)(up.max[0] & 0x7fffffff);
-  scr_irecv(got, 5, MPI_INT, MPI_ANY_SOURCE, SCR_TAG_RANK, comm, &reqs[0]);
-  scr_isend(answer, 5, MPI_INT, item->rank, SCR_TAG_RANK, comm, &reqs[1]);
-  if ((err = scr_waitall(2, reqs)) != SCR_SUCCESS) rc = err;
-  if (rc == SCR_SUCCESS && (got[2] < 0 || got[2] >= got[3] || got[3] > size || got[4] < 0 || got[4] >= size))
-    rc = SCR_ERR(SCR_ERR_MPI, "the ranks could not be sorted: MPI has failed on another one");
-  *groups = got[0];
-  *group_id = got[1];
-  *group_rank = got[2];
-  *group_size = got[3];
-  *leader = got[4];
+  answer[SCR_RANK_GROUPS] = (int)(up.sum[0] + down.sum[0] - first);
+  answer[SCR_RANK_ID] = (int)up.sum[0] - 1;
+  answer[SCR_RANK_PLACE] = rank - (int)(up.max[0] >> 32);
+  answer[SCR_RANK_SIZE] = next - (int)(up.max[0] >> 32);
+  answer[SCR_RANK_LEADER] = (int)(up.max[0] & 0x7fffffff);
+  rc = scr_rank_tell(answer, item->rank, got, rc, comm);
+  *groups = got[SCR_RANK_GROUPS];
+  *group_id = got[SCR_RANK_ID];
+  *group_rank = got[SCR_RANK_PLACE];
+  *group_size = got[SCR_RANK_SIZE];
+  *leader = got[SCR_RANK_LEADER];
 out:
   scr_free(&more[0]);
   scr_free(&more[1]);
@@ -24978,11 +24996,27 @@ SCR_FN void scr_start_tell_unread(int64_t readers)
   scr.was_read = 1;
 }
 
+/* The dataset DESC is open, to be protected by D or, if BYPASS, written on the prefix. */
+SCR_FN void scr_start_opened(const scr_desc* desc, const scr_reddesc* d, int bypass, int ckpt, int flags)
+{
+  char level[SCR_MAX_FILENAME + 16];
+
+  scr.checkpoint_id = ckpt;
+  scr.red = d;
+  scr.open_id = desc->identity.id;
+  scr.loaded = 0;
+  scr.restart = SCR_RESTART_OVER;
+  scr_read_close();
+  if (flags & SCR_FLAG_CHECKPOINT) scr_wish_begin();
+  snprintf(level, sizeof level, "%s, %s", bypass ? scr.world.prefix : d->store,
+           bypass ? "BYPASS" : scr_scheme_name(d->scheme));
+  scr_event(flags & SCR_FLAG_CHECKPOINT ? "CHECKPOINT_START" : "OUTPUT_START", level, desc, -1.0);
+}
+
 /* Open a new dataset for the public call CALL.  Collective over the world; the same code everywhere. */
 SCR_FN int scr_start_open(const char* call, const char* name, int flags)
 {
   enum { ARGUMENTS, MINUS_ARGUMENTS, READERS = 0 }; /* max; sum: the ranks that have read the loaded checkpoint */
-  char               level[SCR_MAX_FILENAME + 16];
   int                ckpt, id, tight, rc, bypass, too_large = 0;
   const scr_reddesc* d;
   scr_desc           desc;
@@ -25031,16 +25065,7 @@ SCR_FN int scr_start_open(const char* call, const char* name, int flags)
     scr.dataset_id = id - 1;
     return rc;
   }
-  scr.checkpoint_id = ckpt;
-  scr.red = d;
-  scr.open_id = id;
-  scr.loaded = 0;
-  scr.restart = SCR_RESTART_OVER;
-  scr_read_close();
-  if (flags & SCR_FLAG_CHECKPOINT) scr_wish_begin();
-  snprintf(level, sizeof level, "%s, %s", bypass ? scr.world.prefix : d->store,
-           bypass ? "BYPASS" : scr_scheme_name(d->scheme));
-  scr_event(flags & SCR_FLAG_CHECKPOINT ? "CHECKPOINT_START" : "OUTPUT_START", level, &desc, -1.0);
+  scr_start_opened(&desc, d, bypass, ckpt, flags);
   return SCR_SUCCESS;
 }
 
@@ -25370,17 +25395,45 @@ SCR_FN int scr_complete_after(int id)
 }
 
 /*
+** Agree on RC, and describe DS by what all ranks have written: this one FILES files of BYTES bytes, of which it has
+** SHARED some with others that may be shared, and TWICE some that must not.  *FIRST becomes the first rank with files.
+** Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_complete_agree(scr_dataset* ds, int rc, int files, uint64_t bytes, int shared, int twice, int* first)
+{
+  enum { FILES, BYTES, SHARED }; /* sums */
+  enum { FIRST, TWICE };         /* max */
+  scr_vote v = SCR_ZEROS;
+
+  v.sum[FILES] = files;
+  v.sum[BYTES] = (int64_t)bytes;
+  v.sum[SHARED] = shared;
+  v.max[FIRST] = files > 0 ? scr.world.ranks - scr.world.rank : 0;
+  v.max[TWICE] = twice;
+  rc = scr_vote_all(&v, rc, scr.world.comm);
+  if (rc == SCR_ERR_INVALID && v.max[TWICE]) /* on another node it is not there */
+    rc = SCR_ERR(rc, "%.*s; ranks share a file, which they can with SCR_CACHE_BYPASS=1 alone, on the prefix",
+                 scr_err_length, scr_err_text);
+  if (rc == SCR_SUCCESS && v.sum[FILES] > scr_complete_files_max)
+    rc = SCR_ERR(SCR_ERR_ARG, "the dataset has %lld files, and %lld are possible: write fewer, larger ones",
+                 (long long)v.sum[FILES], (long long)scr_complete_files_max);
+  ds->desc.files = (int)v.sum[FILES];
+  ds->desc.bytes = (uint64_t)v.sum[BYTES];
+  ds->desc.shared = v.sum[SHARED] > 0;
+  ds->desc.complete = 1;
+  *first = scr.world.ranks - (int)v.max[FIRST];
+  return rc;
+}
+
+/*
 ** Complete the open dataset for CALL.  It fails on all ranks if one is not VALID, or could not route a file.
 ** Collective over the world.
 */
 SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
 {
-  enum { FILES, BYTES, SHARED }; /* sums: files, bytes, ranks that share */
-  enum { FIRST, TWICE };         /* max: the first rank with files; 1 if ranks share one that must not be shared */
-  int          id = scr.open_id, rc, found, err = SCR_SUCCESS, shared = 0, twice = 0;
+  int          id = scr.open_id, rc, found, err = SCR_SUCCESS, shared = 0, twice = 0, first;
   scr_dataset* ds;
   scr_entry*   e;
-  scr_vote     v = SCR_ZEROS;
   scr_writers  open = {NULL, 0};
   uint64_t     bytes = 0;
   double       began;
@@ -25411,23 +25464,8 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
   else if (rc == SCR_ERR_MISSING) scr_err_secondhand = 1; /* another rank may know why */
   if (!e->bypass) rc = scr_complete_unique(e, rc, &twice);
   else if (scr.red->bypass < 0) scr.other_bytes[ds->desc.ckpt > 0] = bytes;
-  v.sum[FILES] = e->files;
-  v.sum[BYTES] = (int64_t)bytes;
-  v.sum[SHARED] = shared;
-  v.max[FIRST] = e->files > 0 ? scr.world.ranks - scr.world.rank : 0;
-  v.max[TWICE] = twice;
-  rc = scr_vote_all(&v, rc, scr.world.comm);
-  if (rc == SCR_ERR_INVALID && v.max[TWICE]) /* on another node it is not there */
-    rc = SCR_ERR(rc, "%.*s; ranks share a file, which they can with SCR_CACHE_BYPASS=1 alone, on the prefix",
-                 scr_err_length, scr_err_text);
-  if (rc == SCR_SUCCESS && v.sum[FILES] > scr_complete_files_max)
-    rc = SCR_ERR(SCR_ERR_ARG, "the dataset has %lld files, and %lld are possible: write fewer, larger ones",
-                 (long long)v.sum[FILES], (long long)scr_complete_files_max);
-  ds->desc.files = (int)v.sum[FILES];
-  ds->desc.bytes = (uint64_t)v.sum[BYTES];
-  ds->desc.shared = v.sum[SHARED] > 0;
-  ds->desc.complete = 1;
-  if (rc == SCR_SUCCESS) rc = scr_complete_commit(ds, scr.world.ranks - (int)v.max[FIRST]);
+  rc = scr_complete_agree(ds, rc, e->files, bytes, shared, twice, &first);
+  if (rc == SCR_SUCCESS) rc = scr_complete_commit(ds, first);
   ds = scr_dataset_find(id);
   if (rc == SCR_SUCCESS && scr_dataset_is_cached(ds)) {
     scr_event_transfer("WRITE", scr.world.prefix, ds->store, &ds->desc, began - scr.open_start);
