@@ -6314,16 +6314,23 @@ SCR_FN int scr_file_make(const char* path, mode_t mode, uint64_t size)
 
 /*
 ** Returns 1 if the file that ST describes can be one that a process of this run has made: it is this user's or, where
-** the file system gives files to somebody else, as NFS does with root's, it has the owner of the prefix's `.scr`.
+** the file system gives files to somebody else, as NFS does with root's, it has the owner that a new file gets.
 */
 SCR_FN int scr_file_is_ours(const struct stat* st)
 {
-  char        dir[SCR_MAX_FILENAME];
-  struct stat scr;
+  char        path[SCR_MAX_FILENAME];
+  struct stat made;
+  int         fd, is;
 
   if (st->st_uid == geteuid()) return 1;
-  return scr_fmt(dir, sizeof dir, "%s/.scr", scr_fence_dir[SCR_FENCE_PREFIX]) == SCR_SUCCESS &&
-         scr_os.lstat(dir, &scr) == 0 && scr.st_uid == st->st_uid && (scr.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  if (scr_fmt(path, sizeof path, "%s/.scr/owner.%016" PRIx64 ".tmp", scr_fence_dir[SCR_FENCE_PREFIX], scr_random()) !=
+          SCR_SUCCESS ||
+      (fd = scr_os.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600)) < 0)
+    return 0;
+  is = fstat(fd, &made) == 0 && made.st_uid == st->st_uid;
+  scr_os.close(fd);
+  scr_os.unlink(path);
+  return is;
 }
 
 /*
@@ -6380,20 +6387,19 @@ SCR_FN int scr_copy_source(const scr_extent* x, int whole, int* fd)
 }
 
 /*
-** SCR_ERR_UNSAFE if more people may read the file that T writes than the one open as FROM, of which it receives bytes:
-** what a flush has made is not so, and somebody else may hold open what has taken its place.
+** Let nobody read the file that T writes who may not read the one open as FROM, of which it receives bytes: it may have
+** been made with the rights of another file, or before by a version that gave more.
 */
-SCR_FN int scr_copy_check_mode(const scr_copy_target* t, int from)
+SCR_FN int scr_copy_narrow(const scr_copy_target* t, int from)
 {
-  const char* path = t->file[t->n - 1].path;
   struct stat a, b;
+  int         to = t->file[t->n - 1].fd;
+  mode_t      hidden;
 
-  if (fstat(from, &a) < 0 || fstat(t->file[t->n - 1].fd, &b) < 0) return SCR_ERRNO("cannot look at %s", path);
-  if ((~a.st_mode & b.st_mode & (S_IRGRP | S_IROTH)) == 0) return SCR_SUCCESS;
-  return SCR_ERR(SCR_ERR_UNSAFE,
-                 "%s has mode %03o, and would receive a file of mode %03o; if nobody has put it there, its mode was "
-                 "changed after the checkpoint was complete",
-                 path, (unsigned)b.st_mode & 0777, (unsigned)a.st_mode & 0777);
+  if (fstat(from, &a) < 0 || fstat(to, &b) < 0) return SCR_ERRNO("cannot look at %s", t->file[t->n - 1].path);
+  hidden = ~a.st_mode & b.st_mode & (S_IRGRP | S_IROTH);
+  if (hidden == 0 || scr_os.fchmod(to, b.st_mode & 07777 & ~hidden) == 0) return SCR_SUCCESS;
+  return SCR_ERRNO("cannot set the mode of %s", t->file[t->n - 1].path);
 }
 
 /*
@@ -6421,7 +6427,7 @@ SCR_FN int scr_copy_bytes(scr_copy_item* it, scr_copy_target* t, char* buf, size
     if (n > most) n = most;
     if (n > 0 && (in == 0 || fd < 0) && !it->from.whole && (rc = scr_copy_source(x, 0, &fd)) != SCR_SUCCESS) break;
     if (n > 0 && (rc = scr_copy_enter(t, it, k, fd)) != SCR_SUCCESS) break;
-    if (n > 0 && (in == 0 || out == 0) && (rc = scr_copy_check_mode(t, fd)) != SCR_SUCCESS) break;
+    if (n > 0 && (in == 0 || out == 0) && (rc = scr_copy_narrow(t, fd)) != SCR_SUCCESS) break;
     got = n > 0 ? scr_pread_all(fd, buf, (size_t)n, (off_t)(x->offset + in)) : 0;
     if (got < 0) rc = SCR_ERRNO("cannot read %s", x->path);
     else if ((uint64_t)got < n) rc = SCR_ERR(SCR_ERR_MISSING, "%s was truncated while it was read", x->path);
@@ -8972,7 +8978,7 @@ SCR_FN int scr_object_pack(scr_object* o, const char* dir, uint64_t position, ui
 /* O gives others no right that a file of mode MODE, which has its bytes, does not give. */
 SCR_FN void scr_object_narrow(scr_object* o, mode_t mode)
 {
-  o->mode = (int)((o->mode != 0 ? (mode_t)o->mode : 0777) & (mode | 0700));
+  o->mode = (int)((o->mode != 0 ? (mode_t)o->mode : 0666) & (mode | 0700));
 }
 
 /* The rights to read and write that some file of L does not give to others. */
@@ -9172,22 +9178,7 @@ SCR_FN void scr_objects_remove_tmp(const scr_objects* l, const char* prefix)
     if (scr_objects_path(&at, prefix, l->id, 1, path, sizeof path) == SCR_SUCCESS) scr_os.unlink_of(path, at.o->by);
 }
 
-/* Returns 1, with a warning, if PATH is another file than that of AT, by its size: somebody has put it there. */
-SCR_FN int scr_objects_is_other(const scr_objects_at* at, const char* path)
-{
-  struct stat st;
-
-  if (at->o->packed.n > 0 || scr_os.lstat(path, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size == at->o->size)
-    return 0;
-  scr_warn("%s has %jd bytes, but that of the dataset had %" PRIu64 "; it is not deleted with the dataset", path,
-           (intmax_t)st.st_size, at->o->size);
-  return 1;
-}
-
-/*
-** Delete the files of the objects.  One that cannot be deleted does not keep back the others; the last error counts.
-** What is another file stays.
-*/
+/* Delete the files of the objects.  One that cannot be deleted does not keep back the others; the last error counts. */
 SCR_FN int scr_objects_delete(const scr_objects* l, const char* prefix)
 {
   char           path[SCR_MAX_FILENAME];
@@ -9198,7 +9189,6 @@ SCR_FN int scr_objects_delete(const scr_objects* l, const char* prefix)
     err = scr_objects_path(&at, prefix, l->id, 0, path, sizeof path);
     if (err == SCR_SUCCESS) err = scr_path_stays(prefix, path);
     if (err == SCR_SUCCESS) err = scr_object_is_of(path, at.o->by);
-    if (err == SCR_SUCCESS && scr_objects_is_other(&at, path)) continue;
     if (err == SCR_SUCCESS && scr_os.unlink_of(path, at.o->by) < 0 && errno != ENOENT)
       err = SCR_ERRNO("cannot delete %s", path);
     if (err != SCR_SUCCESS) rc = err;

@@ -450,6 +450,16 @@ for mask in 077 022; do
   check "umask $mask: the rights of the container" 0 $(printf %o $((0666 & ~0$mask))) stat -c %a step.1/.scr/ctr.0.scr
 done
 
+# Files that lie in containers with other rights than the first are as private as the most private one.
+fresh 2770
+BYTES=9000 SCR_USE_CONTAINERS=1 SCR_CONTAINER_SIZE=4K check "a run with small containers" 0 "" job 1
+chmod 644 step.1/.scr/ctr.*.scr && chmod 600 step.1/.scr/ctr.1.scr
+check "containers of different rights: extracted" 0 - as $mine scr_index --extract step.1 --into out
+check "containers of different rights: the files" 0 "600 644 644" sh -c "echo \$(stat -c %a out/step.1/rank_* | sort)"
+rm -rf "$base" && mkdir -m 1777 "$base"
+BYTES=9000 check "containers of different rights: a restart" 0 "" job 2
+tell "containers of different rights: a restart" "step.1"
+
 # ---- scr_test_system, whose directory below the prefix can be guessed
 fresh 2770
 cat >"$tmp/flood.sh" <<'END'

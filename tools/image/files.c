@@ -281,7 +281,7 @@ IMG_API DIR* fdopendir(int fd)
 
 IMG_API int closedir(DIR* d)
 {
-  if (img_is_saved_text(IMG_CALLER())) add(&directories, -1);
+  if (img_is_saved_text(IMG_CALLER()) && directories > 0) add(&directories, -1);
   return scr_native_closedir(d);
 }
 
@@ -295,7 +295,7 @@ IMG_API FILE* popen(const char* command, const char* mode)
 
 IMG_API int pclose(FILE* f)
 {
-  if (img_is_saved_text(IMG_CALLER())) add(&pipes, -1);
+  if (img_is_saved_text(IMG_CALLER()) && pipes > 0) add(&pipes, -1);
   return scr_native_pclose(f);
 }
 

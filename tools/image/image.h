@@ -55,8 +55,7 @@
 #define IMG_MAP_BASE    0x280000000000UL
 #define IMG_MAP_LIMIT   0x300000000000UL
 #define IMG_STACK_TOP   0x308000000000UL
-#define IMG_STACK_MAX   (1UL << 36) /* where ulimit -s says unlimited, or more than this; */
-#define IMG_STACK_LEAST (1UL << 30) /* where the system does not give as much: as it gives, down to this */
+#define IMG_STACK_MAX   (1UL << 30) /* where ulimit -s says unlimited, or more than this */
 #define IMG_STREAM_BASE 0x310000000000UL
 #define IMG_STREAM_SIZE 1024UL /* more than a stream of libc has */
 #define IMG_STREAMS     256

@@ -369,6 +369,7 @@ static int img_request_begin(img_request* r)
 
   r->active = 1;
   r->done = 0;
+  r->later = 0;
   r->error = MPI_SUCCESS;
   if (r->kind == COLL) {
     img_plan_rewind(r->plan);
@@ -813,12 +814,8 @@ IMG_API int MPI_Request_free(MPI_Request* handle)
   img_enter();
   r = img_request_of(*handle);
   if (r == NULL) return MPI_ERR_REQUEST;
-  if (!img_request_test(r) && r->word == NULL) {
-    r->freed = 1;
-  } else {
-    if (r->word != NULL) r->word->freed = 1;
-    img_request_release(r);
-  }
+  if (img_request_test(r)) img_request_release(r);
+  else r->freed = 1; /* one that waits for its word stays, as the word has its number */
   *handle = MPI_REQUEST_NULL;
   return MPI_SUCCESS;
 }

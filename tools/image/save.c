@@ -188,8 +188,8 @@ const char* img_write(const char* file, uint64_t n)
 
   describe(n);
   image_fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  ok = image_fd >= 0 && fchmod(image_fd, 0600) == 0 && /* the library may have made it, with the rights of the umask */
-       lseek(image_fd, sizeof head, SEEK_SET) == sizeof head;
+  if (image_fd >= 0) fchmod(image_fd, 0600); /* the library may have made it, with the rights of the umask */
+  ok = image_fd >= 0 && lseek(image_fd, sizeof head, SEEK_SET) == sizeof head;
   for (i = 0; i < head.range_count && ok; i++) {
     const img_range* r = &head.ranges[i];
 

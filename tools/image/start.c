@@ -303,10 +303,8 @@ static int image_main(int argc, char** argv, char** envp)
   img_files_begin();
   if (img_libc_objection() != NULL) img_die("the program %s before main() begins", img_libc_objection());
   if (size < 64 * IMG_PAGE) size = 64 * IMG_PAGE;
-  while (size > IMG_STACK_LEAST && !img_map(IMG_STACK_TOP - size, size)) size = size / 2 & ~(IMG_PAGE - 1);
   img_stack_low = IMG_STACK_TOP - size;
-  if (size <= IMG_STACK_LEAST && !img_map(img_stack_low, size))
-    img_die("the memory at 0x%lx is in use", (unsigned long)img_stack_low);
+  if (!img_map(img_stack_low, size)) img_die("the memory at 0x%lx is in use", (unsigned long)img_stack_low);
   join_arguments(argv);
   a.argc = argc, a.argv = copy_strings(argv), a.envp = copy_strings(envp);
   if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
