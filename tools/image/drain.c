@@ -19,26 +19,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-IMG_NATIVE(MPI_Wait);
-IMG_NATIVE(MPI_Cancel);
-IMG_NATIVE(MPI_Test_cancelled);
 IMG_NATIVE(MPI_Improbe);
 
 /* D1 */
 static void cancel_receives(void)
 {
   img_request *r, *back;
-  int          flag;
 
   for (r = img_receives.back; r != &img_receives; r = back) {
     back = r->back;
-    scr_native_MPI_Cancel(&r->native);
-    r->error = scr_native_MPI_Wait(&r->native, &r->status);
-    scr_native_MPI_Test_cancelled(&r->status, &flag);
-    r->native = MPI_REQUEST_NULL;
-    if (flag) continue;
-    img_request_received(r);
-    img_request_complete(r);
+    if (!img_request_take_back(r)) img_request_complete(r);
   }
 }
 

@@ -561,16 +561,23 @@ static int transfer_now(int k, const void* buf, int count, MPI_Datatype type, in
   return img_error(c, rc);
 }
 
-/* Take the receive R back, unless it is complete. */
-static void cancel(img_request* r)
+int img_request_take_back(img_request* r)
 {
   int flag = 0;
 
-  if (img_request_test(r)) return;
   scr_native_MPI_Cancel(&r->native);
   r->error = scr_native_MPI_Wait(&r->native, &r->status);
   scr_native_MPI_Test_cancelled(&r->status, &flag);
+  r->native = MPI_REQUEST_NULL;
   if (!flag) img_request_received(r);
+  return flag;
+}
+
+/* Take the receive R back, unless it is complete. */
+static void cancel(img_request* r)
+{
+  if (img_request_test(r)) return;
+  img_request_take_back(r);
   img_request_complete(r);
 }
 

@@ -54,6 +54,8 @@ void img_request_append(img_request* head, img_request* r);
 int img_request_post(img_request* r);
 /* The native receive of R is complete: count it (M2), and tell its source by the ranks of the communicator. */
 void img_request_received(img_request* r);
+/* End the native receive of R, which was posted.  Returns 1 if it was taken back, 0 if its message had come. */
+int img_request_take_back(img_request* r);
 /* R, which is in a ring, is complete. */
 void img_request_complete(img_request* r);
 /* The channel of R, or COLLECTIVE. */

@@ -32,6 +32,17 @@ static void drained_status(const img_drained* d, const img_comm* c, MPI_Status* 
   img_status_give(status, &found);
 }
 
+/* The communicator of a probe with these arguments, and the message in the list that it finds, or NULL, in *D (B1).
+   NULL if the arguments are wrong, and the error in RC. */
+static img_comm* look(int from, int tag, MPI_Comm comm, img_drained** d, int* rc)
+{
+  img_comm* c = img_check_peer(comm, from, 1, rc);
+
+  if (c == NULL) return NULL;
+  *d = from == MPI_PROC_NULL ? NULL : img_drained_find(c->slot, img_peer_of(c, from), tag);
+  return c;
+}
+
 static int probe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status)
 {
   MPI_Status   found;
@@ -39,8 +50,7 @@ static int probe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status
   img_comm*    c;
   int          rc;
 
-  if ((c = img_check_peer(comm, from, 1, &rc)) == NULL) return rc;
-  d = from == MPI_PROC_NULL ? NULL : img_drained_find(c->slot, img_peer_of(c, from), tag);
+  if ((c = look(from, tag, comm, &d, &rc)) == NULL) return rc;
   *flag = d != NULL;
   if (d == NULL) {
     rc = scr_native_MPI_Iprobe(img_peer_of(c, from), tag, img_channel[c->slot], flag, &found);
@@ -79,8 +89,7 @@ static int matched_probe(int from, int tag, MPI_Comm comm, int* flag, MPI_Messag
   img_comm*    c;
   int          rc;
 
-  if ((c = img_check_peer(comm, from, 1, &rc)) == NULL) return rc;
-  d = from == MPI_PROC_NULL ? NULL : img_drained_find(c->slot, img_peer_of(c, from), tag);
+  if ((c = look(from, tag, comm, &d, &rc)) == NULL) return rc;
   *flag = d != NULL;
   if (d == NULL) {
     rc = scr_native_MPI_Improbe(img_peer_of(c, from), tag, img_channel[c->slot], flag, &m, &found);
