@@ -440,9 +440,10 @@ killed_run() {
   [ "$(events FAIL)" = 0 ] || { fail "$(grep FAIL "$LOG")"; return 1; }
 }
 
-# Nearly all of the rounds must have hit the phase, and some in the midst of what it writes.
+# Nearly all of the rounds must have hit the phase, and some in the midst of what it writes.  Two runs do not make the
+# same number of calls: of a few rounds, one may aim behind the last.
 aimed_end() { # LEAST
-  if [ $((hits * 10)) -ge $((tries * 9)) ] && [ "$parts" -ge "$1" ]; then pass; else
+  if [ $(((hits + 1) * 10)) -ge $((tries * 9)) ] && [ "$parts" -ge "$1" ]; then pass; else
     fail "$hits of $tries kills hit the phase, $parts left a part of a file"
   fi
   echo "cluster: $TEST: $hits of $tries kills hit the phase, $parts left a part of a file"
