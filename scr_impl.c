@@ -25838,17 +25838,18 @@ SCR_FN int scr_track_read(const char* rel, scr_track_record* r)
 }
 
 /*
-** The bytes of the file CUT that followed the end of the tracked file ST before they were cut off, as the record END
-** has the size of both: all, if nothing was appended since then, or 0.  Both are this user's, and CUT has the group of
-** the tracked file, or no rights for its group: else somebody has given its name to a file that fewer people may read.
+** The bytes of the file CUT, open as FD, that followed the end of the tracked file ST before they were cut off, as the
+** record END has the size of both: all, if nothing was appended since then, or 0.  Both are this user's, and CUT has
+** the group of the tracked file, or no rights for its group: else somebody has given its name to a file that fewer
+** people may read.
 */
-SCR_FN uint64_t scr_track_follows(const char* cut, const char* end, const struct stat* st)
+SCR_FN uint64_t scr_track_follows(int fd, const char* end, const struct stat* st)
 {
   struct stat of_cut;
   scr_hash*   h = scr_hash_new();
   uint64_t    whole = 0, size = (uint64_t)st->st_size;
   uid_t       by;
-  int own = scr_hash_file_read_record(end, h, &by) == SCR_SUCCESS && by == 0 && scr_os.lstat(cut, &of_cut) == 0 &&
+  int own = fd >= 0 && scr_hash_file_read_record(end, h, &by) == SCR_SUCCESS && by == 0 && fstat(fd, &of_cut) == 0 &&
             S_ISREG(of_cut.st_mode) && of_cut.st_uid == geteuid() &&
             (of_cut.st_gid == st->st_gid || (of_cut.st_mode & S_IRWXG) == 0) && of_cut.st_nlink == 1;
 
@@ -25857,17 +25858,28 @@ SCR_FN uint64_t scr_track_follows(const char* cut, const char* end, const struct
   return own && whole > size && whole - size == (uint64_t)of_cut.st_size ? whole - size : 0;
 }
 
-/* Let those read the file PATH, which is this user's alone, who may read ST: its group too, if that can be had. */
-SCR_FN int scr_track_share(const char* path, const struct stat* st)
+/* Let those read the file FD, which is this user's alone, who may read ST: its group too, if that can be had. */
+SCR_FN int scr_track_share(int fd, const struct stat* st)
 {
-  int    fd = scr_os.open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0), rc = SCR_SUCCESS;
   mode_t mode = st->st_mode & 0777;
 
-  if (fd < 0) return SCR_ERRNO("cannot open %s", path);
   if (scr_os.fchown(fd, (uid_t)-1, st->st_gid) < 0) mode &= ~(mode_t)S_IRWXG;
-  if (scr_os.fchmod(fd, mode) < 0) rc = SCR_ERRNO("cannot set the mode of %s", path);
-  scr_os.close(fd);
-  return rc;
+  return scr_os.fchmod(fd, mode) < 0 ? -1 : 0;
+}
+
+/* Append to OUT the SIZE bytes of FD from position AT on.  Returns -1 and errno if there are fewer, too. */
+SCR_FN int scr_track_append(int out, int fd, uint64_t at, uint64_t size)
+{
+  char*   buf = (char*)scr_malloc(SCR_TRACK_PIECE);
+  ssize_t got = buf != NULL ? 0 : -1;
+
+  for (; got >= 0 && size > 0; at += (uint64_t)got, size -= (uint64_t)got) {
+    got = scr_pread_all(fd, buf, size < SCR_TRACK_PIECE ? (size_t)size : SCR_TRACK_PIECE, (off_t)at);
+    if (got == 0) errno = EIO;
+    if (got == 0 || (got > 0 && scr_write_all(out, buf, (size_t)got) < 0)) got = -1;
+  }
+  scr_free(&buf);
+  return got < 0 ? -1 : 0;
 }
 
 /* Record in END that a file of SIZE bytes is cut. */
@@ -25883,39 +25895,41 @@ SCR_FN int scr_track_note_end(const char* end, uint64_t size)
 }
 
 /*
-** Copy what the file PATH, which is ST, has from LENGTH on to PATH.scr-cut, durably.  What an earlier restart has cut
-** off behind it stays there: one that the program could not read may have been tried first.
+** Copy what the file PATH, open as FD, has from LENGTH on to PATH.scr-cut, durably.  What an earlier restart has cut off
+** behind it stays there: one that the program could not read may have been tried first.  Each file is opened once:
+** others who may write the directory can give its name to another file at any time.
 */
-SCR_FN int scr_track_keep(const char* path, uint64_t length, const struct stat* st)
+SCR_FN int scr_track_keep(int fd, const char* path, uint64_t length, const struct stat* st)
 {
-  char           cut[SCR_MAX_FILENAME], tmp[SCR_MAX_FILENAME], end[SCR_MAX_FILENAME];
-  uint64_t       more = 0, size = (uint64_t)st->st_size;
-  scr_copy_list  copies;
-  scr_copy_item* it;
-  int            rc = scr_fmt(cut, sizeof cut, "%s.scr-cut", path);
+  char        cut[SCR_MAX_FILENAME], tmp[SCR_MAX_FILENAME], end[SCR_MAX_FILENAME];
+  struct stat is, there;
+  uint64_t    more, size = (uint64_t)st->st_size;
+  int         rc = scr_fmt(cut, sizeof cut, "%s.scr-cut", path), old, out;
 
   if (rc == SCR_SUCCESS) rc = scr_fmt(tmp, sizeof tmp, "%s.tmp", cut);
   if (rc == SCR_SUCCESS) rc = scr_fmt(end, sizeof end, "%s.end", cut);
-  if (rc == SCR_SUCCESS) more = scr_track_follows(cut, end, st);
-  if (rc == SCR_SUCCESS && more == 0 && scr_track_note_end(end, size) != SCR_SUCCESS)
+  if (rc != SCR_SUCCESS) return rc;
+  old = scr_os.open(cut, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+  more = scr_track_follows(old, end, st);
+  if (more == 0 && scr_track_note_end(end, size) != SCR_SUCCESS)
     scr_warn_each("%s; if other checkpoints are tried, too, what they cut off of %s takes the place of this",
                   scr_err_text, path);
-  if (rc == SCR_SUCCESS) rc = scr_copy_list_make(&copies, 1, SCR_TRACK_PIECE);
-  if (rc != SCR_SUCCESS) return rc;
-  it = scr_copy_list_add(&copies, 0, 0600, 0);
-  rc = scr_extents_add(&it->from, path, length, size - length);
-  if (rc == SCR_SUCCESS && more > 0) rc = scr_extents_add(&it->from, cut, 0, more);
-  if (rc == SCR_SUCCESS) rc = scr_extents_whole(&it->to, tmp, size - length + more);
-  if (rc == SCR_SUCCESS) rc = scr_copy_list_run(&copies, 1);
-  if (rc == SCR_SUCCESS) rc = scr_track_share(tmp, st);
-  if (rc == SCR_SUCCESS && scr_os.rename(tmp, cut) < 0) rc = SCR_ERRNO("cannot rename %s to %s", tmp, cut);
-  if (rc != SCR_SUCCESS) scr_os.unlink(tmp);
-  if (rc == SCR_SUCCESS) rc = scr_dir_sync(cut);
-  scr_copy_list_free(&copies);
-  return rc;
+  scr_os.unlink(tmp); /* of one that was killed */
+  out = scr_os.open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (out < 0 || scr_track_append(out, fd, length, size - length) < 0 || scr_track_append(out, old, 0, more) < 0 ||
+      scr_track_share(out, st) < 0 || (scr_fsync_enabled && scr_os.fsync(out) < 0) || scr_os.rename(tmp, cut) < 0)
+    rc = SCR_ERRNO("cannot keep what followed %" PRIu64 " bytes of %s in %s", length, path, cut);
+  else if (fstat(out, &is) < 0 || scr_os.lstat(cut, &there) < 0 || is.st_dev != there.st_dev ||
+           is.st_ino != there.st_ino)
+    rc = SCR_ERR(SCR_ERR_IO, "%s is not what was written there: somebody renames files beside the tracked file %s", cut,
+                 path);
+  if (rc != SCR_SUCCESS && out >= 0) scr_os.unlink(tmp);
+  if (out >= 0) scr_os.close(out);
+  if (old >= 0) scr_os.close(old);
+  return rc == SCR_SUCCESS ? scr_dir_sync(cut) : rc;
 }
 
-/* Check, if not CUT, that the file of R is whole up to its length; cut it there, if CUT.  CKPT is for messages. */
+/* Check that the file of R is whole up to its length; cut it there, if CUT.  CKPT is for messages. */
 SCR_FN int scr_track_restore(const scr_track_record* r, int cut, const char* ckpt)
 {
   char        path[SCR_MAX_FILENAME];
@@ -25925,7 +25939,8 @@ SCR_FN int scr_track_restore(const scr_track_record* r, int cut, const char* ckp
   int         fd = -1, rc = scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, r->rel);
 
   if (rc == SCR_SUCCESS && r->length == 0 && access(path, F_OK) != 0) return rc;
-  if (rc == SCR_SUCCESS && (fd = scr_os.open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC, 0)) < 0 && errno != ENOENT)
+  if (rc == SCR_SUCCESS && (fd = scr_os.open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)) < 0 &&
+      errno != ENOENT)
     rc = SCR_ERRNO("cannot open the tracked file %s, which had %" PRIu64 " bytes in the checkpoint %s", path, r->length,
                    ckpt);
   if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)))
@@ -25937,14 +25952,14 @@ SCR_FN int scr_track_restore(const scr_track_record* r, int cut, const char* ckp
                  "whole file back (what a restart has cut off is in %s.scr-cut), or choose an older checkpoint; "
                  "SCR_TRACK=0 goes on without what it lacks",
                  path, size, r->length, ckpt, path);
-  if (rc == SCR_SUCCESS && !cut) rc = scr_track_crc(fd, path, r->length, r->block, &crc);
-  if (rc == SCR_SUCCESS && !cut && crc != r->crc)
+  if (rc == SCR_SUCCESS && fd >= 0) rc = scr_track_crc(fd, path, r->length, r->block, &crc);
+  if (rc == SCR_SUCCESS && fd >= 0 && crc != r->crc)
     rc = SCR_ERR(SCR_ERR_CRC,
                  "the tracked file %s is another one than in the checkpoint %s: the bytes before its length then, "
                  "%" PRIu64 ", have changed; put the old file back, or set SCR_TRACK=0 to leave it as it is",
                  path, ckpt, r->length);
   if (rc == SCR_SUCCESS && cut && size > r->length) {
-    rc = scr_track_keep(path, r->length, &st);
+    rc = scr_track_keep(fd, path, r->length, &st);
     if (rc == SCR_SUCCESS &&
         (scr_os.ftruncate(fd, (off_t)r->length) < 0 || (scr_fsync_enabled && scr_os.fsync(fd) < 0)))
       rc = SCR_ERRNO("cannot cut %s to %" PRIu64 " bytes", path, r->length);

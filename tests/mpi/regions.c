@@ -907,6 +907,55 @@ static void what_is_cut_off_does_not_go_on_with_a_file_of_another_group(void)
   check_text("prefix/log.scr-cut", geteuid() == 0 ? "x\n" : "x\nk\n");
 }
 
+/*
+** What another user does who may write the directory: at the LOGS-th look of this rank at the log, or where what was
+** cut off gets its name, the name is given to a private file.
+*/
+static int exchange_logs;
+
+static int exchange_in(const char* path)
+{
+  char        at[PATH_MAX], from[PATH_MAX], aside[PATH_MAX];
+  const char* cut = strstr(path, ".scr-cut");
+
+  if (cut == NULL && --exchange_logs != 0) return 0;
+  snprintf(at, sizeof at, "%s%s", path, cut != NULL ? ".tmp" : "");
+  snprintf(from, sizeof from, "%.*s/private", (int)(strrchr(path, '/') - path), path);
+  snprintf(aside, sizeof aside, "%.*s/aside", (int)(strrchr(path, '/') - path), path);
+  return rename(at, aside) < 0 || rename(from, at) < 0 ? errno : 0;
+}
+
+/* In a directory of several users, names may be exchanged while a restart cuts: no file but the tracked one is cut. */
+static void names_that_are_exchanged_cut_no_other_file(void)
+{
+  int a = 1, have, looks;
+
+  for (looks = 0; looks <= 2; looks++) {
+    begin();
+    as_job("one");
+    set("SCR_FLUSH=1");
+    OK(SCR_Init());
+    if (rank == 0) append("prefix/log", "one\n");
+    if (rank == 0) OK(SCR_Track("log"));
+    OK(SCR_Protect("a", &a, 1, sizeof a));
+    OK(SCR_Checkpoint("ck"));
+    if (rank == 0) append("prefix/log", "two\n");
+    OK(SCR_Finalize());
+    shell("echo secret >prefix/private; chmod 600 prefix/private");
+    OK(SCR_Init());
+    exchange_logs = looks;
+    if (looks > 0) fault_watch(FAULT_OPEN, "prefix/log", "log", exchange_in);
+    else fault_watch(FAULT_RENAME, "prefix/log", ".scr-cut", exchange_in);
+    if (looks == 0) ALIKE(SCR_Recover(&have, NULL), SCR_ERR_IO, "prefix/log.scr-cut is not what was written there");
+    else ALIKE(SCR_Recover(&have, NULL), SCR_ERR_CRC, "prefix/log is another one than in the checkpoint ck");
+    fault_end();
+    OK(SCR_Finalize());
+    check_text(looks > 0 ? "prefix/aside" : "prefix/log", "one\ntwo\n");
+    check_text(looks > 0 ? "prefix/log" : "prefix/log.scr-cut", "secret\n");
+    shell("test $(stat -c %%a prefix/%s) = 600", looks > 0 ? "log" : "log.scr-cut");
+  }
+}
+
 static void a_tracked_file_that_is_a_link_is_an_error_of_the_checkpoint(void)
 {
   int a = 1;
@@ -1344,6 +1393,7 @@ const test_case regions_cases[] = {CASE(regions_of_any_size_grow_and_shrink, ANY
                                    CASE(what_is_cut_off_does_not_go_on_with_a_file_of_another_group, "4"),
     CASE(what_several_restarts_cut_is_kept, "4"),
                                    CASE(a_tracked_file_that_lacks_something_is_an_error, "1 4"),
+                                   CASE(names_that_are_exchanged_cut_no_other_file, "1 4"),
                                    CASE(a_tracked_file_that_is_a_link_is_an_error_of_the_checkpoint, "1 4"),
                                    CASE(files_called_tracked_are_no_records, "4"),
                                    CASE(a_large_region_comes_back_whole, "2 | 1"), CASES_END};
