@@ -211,12 +211,12 @@ typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 
 /* ==== 01 PLATFORM =======================================================================================
 ** A table of the operating system's file calls; the fence against links of other users; loops that continue short reads
-** and writes; clocks and random numbers.
+** and writes; clocks and random numbers; the resource manager.
 **
 ** Uses       nothing
 ** Offers     scr_os.*, scr_fence, scr_fence_set, scr_fence_pin, scr_fence_length, scr_fence_open, scr_fence_link,
 **            scr_os_is_of, scr_write_all, scr_write_behind, scr_read_all, scr_pwrite_all, scr_pread_all, scr_is_zero,
-**            scr_wtime, scr_time_usec, scr_random, scr_fence_dir.
+**            scr_wtime, scr_time_usec, scr_random, scr_fence_dir; scr_manager, scr_manager_names, scr_manager_here.
 ** Invariants
 **   P1  Every change to a file goes through scr_os, so that a test can make the N-th call fail, stop short or kill the
 **       process.
@@ -671,6 +671,33 @@ SCR_FN uint64_t scr_random(void)
   }
   if (x == 0) x = (uint64_t)scr_time_usec() * 6364136223846793005u ^ (uint64_t)getpid() << 40;
   return x;
+}
+
+/* ---- the allocation ---- */
+
+typedef enum { SCR_MANAGER_NONE, SCR_MANAGER_SLURM, SCR_MANAGER_PBS, SCR_MANAGER_LSF, SCR_MANAGER_FLUX } scr_manager;
+
+static const char* const scr_manager_names[] = {"none", "SLURM", "PBS", "LSF", "Flux"};
+
+/* The resource manager of this allocation, by the environment, and its id in *JOB. */
+SCR_FN scr_manager scr_manager_here(const char** job)
+{
+  static const struct {
+    const char* name;
+    scr_manager kind;
+  } ids[] = {{"SLURM_JOB_ID", SCR_MANAGER_SLURM},
+             {"SLURM_JOBID", SCR_MANAGER_SLURM},
+             {"PBS_JOBID", SCR_MANAGER_PBS},
+             {"LSB_JOBID", SCR_MANAGER_LSF},
+             {"FLUX_JOB_ID", SCR_MANAGER_FLUX}};
+  size_t i;
+
+  for (i = 0; i < sizeof ids / sizeof *ids; i++) {
+    *job = getenv(ids[i].name);
+    if (*job != NULL && **job != '\0') return ids[i].kind;
+  }
+  *job = NULL;
+  return SCR_MANAGER_NONE;
 }
 
 /* ==== 02 ERRORS AND MESSAGES ============================================================================
@@ -1261,8 +1288,8 @@ SCR_FN int scr_utf8_length(const unsigned char* s)
 ** Offers     scr_path_reduce_str, scr_path_relative, scr_path_below, scr_path_base, scr_path_in_prefix,
 **            scr_path_is_safe_rel, scr_path_common, scr_path_keep, scr_path_flatten, scr_path_dir_of, scr_mkdirs,
 **            scr_file_size, scr_file_has_size, scr_file_open, scr_tree_remove, scr_flat_remove, scr_writers,
-**            scr_writers_find, scr_writers_has, scr_path_stays, scr_file_plain, scr_file_distrust, scr_file_trusted,
-**            scr_dir_is_shared, scr_file_claim, scr_file_is_claim.
+**            scr_writers_find, scr_writers_has, scr_path_stays, scr_file_plain, scr_file_is_listed, scr_file_distrust,
+**            scr_file_trusted, scr_dir_is_shared, scr_file_claim, scr_file_is_claim.
 ** Invariants
 **   T1  A reduced path has no empty component, no ".", and ".." only in front of a relative path.
 ** Failure    SCR_ERR_PATH if a buffer is too short.
@@ -1562,10 +1589,26 @@ SCR_FN int scr_file_plain(const char* path, int flags, mode_t mode)
   return -1;
 }
 
-/* Why the settings in the file ST, which was found and not named by the user, must not be used; NULL if they may be. */
-SCR_FN const char* scr_file_distrust(const struct stat* st)
+#define SCR_USERS_LIST "system.posix_acl_access"
+
+/* Returns 1 if the file FD has a list of users (an ACL): what its mode gives the group, any of them may have. */
+SCR_FN int scr_file_is_listed(int fd)
 {
-  int own = st->st_gid == st->st_uid && st->st_gid == getegid(); /* the user's own group has the user's number */
+#if defined(__linux__)
+  return fgetxattr(fd, SCR_USERS_LIST, NULL, 0) > 0;
+#else
+  (void)fd;
+  return 0;
+#endif
+}
+
+/*
+** Why the settings in the file ST, which was found and not named by the user, must not be used; NULL if they may be.
+** LISTED: it has a list of users.
+*/
+SCR_FN const char* scr_file_distrust(const struct stat* st, int listed)
+{
+  int own = st->st_gid == st->st_uid && st->st_gid == getegid() && !listed; /* the user's own group has this number */
 
   if (st->st_uid != geteuid() && st->st_uid != 0) return "that of another user";
   if (!S_ISREG(st->st_mode)) return "not a plain file";
@@ -1593,7 +1636,7 @@ SCR_FN int scr_file_trusted(const char* path, const char** why)
     }
   }
   if (fd >= 0 ? fstat(fd, &st) == 0 : *why == NULL && scr_os.lstat(path, &st) == 0 && !S_ISLNK(st.st_mode))
-    *why = scr_file_distrust(&st);
+    *why = scr_file_distrust(&st, fd >= 0 && scr_file_is_listed(fd));
   return fd;
 }
 
@@ -2564,8 +2607,7 @@ SCR_FN int scr_hash_file_read_record(const char* path, scr_hash* h, uid_t* by)
 SCR_FN int scr_file_group_counts(const char* dir, int fd)
 {
 #if defined(__linux__)
-  static const char list[] = "system.posix_acl_access";
-  return getxattr(dir, list, NULL, 0) <= 0 || fgetxattr(fd, list, NULL, 0) > 0;
+  return getxattr(dir, SCR_USERS_LIST, NULL, 0) <= 0 || scr_file_is_listed(fd);
 #else
   (void)dir;
   (void)fd;
@@ -2924,8 +2966,9 @@ SCR_FN void scr_hash_file_unlock(int* fd)
 ** The redundancy schemes, a row each: X(name, end of the names of its redundancy files, code, members of a set that may
 ** be lost at once at most, and so many at most with the members themselves, or 0 for any number).  To add a scheme, add
 ** a row: the parameters, the records, the names of redundancy files, the space that is asked for, encode, rebuild and
-** scavenge follow it.  A scheme whose redundancy is none of the codes of scr_code needs a code, too: what it holds
-** stands in scr_erasure_symbol, how it is computed in ENCODE.
+** scavenge follow it.  (scr_reddesc_limit alone names a scheme: one whose code has factors is XOR where one member may
+** be lost.)  A scheme whose redundancy is none of the codes of scr_code needs a code, too: what it holds stands in
+** scr_erasure_row, scr_erasure_part and scr_erasure_length, how it is computed in ENCODE.
 */
 #define SCR_SCHEME_ROWS(X)                                                                                             \
   X(SINGLE, "single", NONE, 0, 0)                                                                                      \
@@ -3479,12 +3522,10 @@ SCR_FN int scr_param_real(const scr_hash* params, const char* name, double* v)
 /* The job id: from the parameter, the resource manager, or the default. */
 SCR_FN const char* scr_param_job(const scr_hash* params)
 {
-  static const char* const names[] = {"SLURM_JOB_ID", "SLURM_JOBID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"};
-  const char*              id = scr_param_get(params, "SCR_JOB_ID");
-  size_t                   i;
+  const char *id = scr_param_get(params, "SCR_JOB_ID"), *job;
 
-  for (i = 0; id == NULL && i < sizeof names / sizeof *names; i++) id = getenv(names[i]);
-  return id != NULL && *id != '\0' ? id : SCR_JOB_DEFAULT;
+  if (id != NULL) return id;
+  return scr_manager_here(&job) != SCR_MANAGER_NONE ? job : SCR_JOB_DEFAULT;
 }
 
 /* The name of the account of this process, or NULL. */
@@ -10440,11 +10481,11 @@ SCR_FN int scr_flush_file_named(const scr_record* r, const char* name)
 **   nodes.scr    NODES, HOST/<host>/{CNTL, CACHE}/<directory>: how many nodes the last run had, and its directories
 **
 ** Uses       errors, memory, hash, hash files, parameters, dataset, index
-** Offers     scr_answer, scr_manager; scr_halts, scr_halt_sign, scr_halt_unset, scr_halt_is_of_run, scr_halt_is_over,
+** Offers     scr_answer; scr_halts, scr_halt_sign, scr_halt_unset, scr_halt_is_of_run, scr_halt_is_over,
 **            scr_halt_end, scr_halt_begin, scr_halt_allocation, scr_halt_merge, scr_halt_before, scr_halt_check,
 **            scr_halt_reason, scr_halt_tell, scr_halt_standing, scr_halt_count, scr_request_put, scr_request_wishes,
-**            scr_request_answer, scr_request_read, scr_request_remove, scr_request_forget, scr_manager_names,
-**            scr_manager_here, scr_end_given, scr_end_ask, scr_allocation_end, scr_nodes_file_write,
+**            scr_request_answer, scr_request_read, scr_request_remove, scr_request_forget, scr_end_given,
+**            scr_end_ask, scr_allocation_end, scr_nodes_file_write,
 **            scr_nodes_file_walk, scr_nodes_file_where, scr_nodes_file_read
 ** Invariants
 **   Y1  A value that cannot be read counts as not set; times and counts of any size do not overflow.
@@ -10847,31 +10888,6 @@ SCR_FN int scr_request_forget(scr_hash* h, int64_t now)
 }
 
 /* ---- the allocation ---- */
-
-typedef enum { SCR_MANAGER_NONE, SCR_MANAGER_SLURM, SCR_MANAGER_PBS, SCR_MANAGER_LSF, SCR_MANAGER_FLUX } scr_manager;
-
-static const char* const scr_manager_names[] = {"none", "SLURM", "PBS", "LSF", "Flux"};
-
-/* The resource manager of this allocation, by the environment, and its id in *JOB. */
-SCR_FN scr_manager scr_manager_here(const char** job)
-{
-  static const struct {
-    const char* name;
-    scr_manager kind;
-  } ids[] = {{"SLURM_JOB_ID", SCR_MANAGER_SLURM},
-             {"SLURM_JOBID", SCR_MANAGER_SLURM},
-             {"PBS_JOBID", SCR_MANAGER_PBS},
-             {"LSB_JOBID", SCR_MANAGER_LSF},
-             {"FLUX_JOB_ID", SCR_MANAGER_FLUX}};
-  size_t i;
-
-  for (i = 0; i < sizeof ids / sizeof *ids; i++) {
-    *job = getenv(ids[i].name);
-    if (*job != NULL && **job != '\0') return ids[i].kind;
-  }
-  *job = NULL;
-  return SCR_MANAGER_NONE;
-}
 
 /* Reads TEXT: [[days-]hours:]minutes:seconds, or seconds.  Returns 1, or 0 if it is anything else. */
 SCR_FN int scr_duration(const char* text, int64_t* seconds)
@@ -23984,16 +24000,19 @@ SCR_FN void scr_run_note_end(void)
 */
 SCR_FN int scr_run_flush_newest(void)
 {
-  const scr_dataset* newest = scr_dataset_newest();
+  const scr_dataset* newest;
   scr_err_record     why;
-  int                i, rc = SCR_SUCCESS, tried = newest != NULL && scr.flush_every > 0;
+  int                i, id = 0, rc = SCR_SUCCESS;
 
   scr_flush_finish(NULL);
   if (scr.flush_every == 0 && scr.world.rank == 0) scr_run_note_end();
-  if (tried) rc = scr_flush_unasked(newest->desc.identity.id);
+  if (scr.flush_every > 0 && (newest = scr_dataset_newest()) != NULL) {
+    id = newest->desc.identity.id;
+    rc = scr_flush_unasked(id);
+  }
   scr_err_save(&why);
   for (i = scr.datasets - 1; i >= 0; i--) {
-    int err = tried && &scr.dataset[i] == newest ? SCR_SUCCESS : scr_flush_if_due(&scr.dataset[i]);
+    int err = scr.dataset[i].desc.identity.id == id ? SCR_SUCCESS : scr_flush_if_due(&scr.dataset[i]);
     if (rc != SCR_SUCCESS || err == SCR_SUCCESS) continue;
     rc = err;
     scr_err_save(&why);
@@ -25895,8 +25914,8 @@ SCR_FN int scr_track_note_end(const char* end, uint64_t size)
 }
 
 /*
-** Copy what the file PATH, open as FD, has from LENGTH on to PATH.scr-cut, durably.  What an earlier restart has cut off
-** behind it stays there: one that the program could not read may have been tried first.  Each file is opened once:
+** Copy what the file PATH, open as FD, has from LENGTH on to PATH.scr-cut, durably.  What an earlier restart has cut
+** off behind it stays there: one that the program could not read may have been tried first.  Each file is opened once:
 ** others who may write the directory can give its name to another file at any time.
 */
 SCR_FN int scr_track_keep(int fd, const char* path, uint64_t length, const struct stat* st)

@@ -90,7 +90,7 @@ SCR_FN int halt_find_run(const char* dir, halt_run* r)
   if (halt_is_unused(dir)) return SCR_ERR_NOT_FOUND;
   if ((rc = scr_holder_read(dir, text, sizeof text, &st)) != SCR_SUCCESS) return rc;
   r->lock = st.st_ino;
-  r->is_sure = scr_file_distrust(&st) == NULL;
+  r->is_sure = scr_file_distrust(&st, 0) == NULL;
   process = strstr(text, "\nprocess ");
   if (process == NULL || sscanf(process, "\nprocess %ld on %255s", &r->pid, r->host) != 2 || r->pid <= 1) r->pid = 0;
   if (sscanf(text, "step %127s", r->step) != 1) *r->step = '\0';

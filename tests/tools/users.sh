@@ -60,6 +60,12 @@ p=$tmp/prefix base=$tmp/base mail=$tmp/home/mail
 export SCR_PREFIX=$p SCR_CNTL_BASE=$base SCR_CACHE_BASE=$base SCR_JOB_ID=57 SCR_VIRTUAL_NODES=3 SCR_FLUSH=1 SCR_LOG_SYSLOG_ENABLE=0
 export BEFORE_STEP=$tmp/step PATH=$tmp/bin:$PATH
 
+# Give FILE a list of users (an ACL): its group reads, and nobody, a user, writes.  Fails where there are no lists.
+listed() { # FILE
+  python3 -c 'import os, struct, sys
+e = [(1, 7, -1), (2, 7, 65534), (4, 5, -1), (16, 7, -1), (32, 0, -1)]
+os.setxattr(sys.argv[1], "system.posix_acl_access", b"\2\0\0\0" + b"".join(struct.pack("<HHi", *x) for x in e))' "$1" 2>/dev/null
+}
 # A prefix of the group, as MODE says, a home with a letter, nothing else.
 fresh() { # MODE
   rm -rf "$p" "$base" "$tmp/home"
@@ -160,9 +166,7 @@ tell "a .scr that all can write to" "/.scr can be written by all users"
 as $mine chmod o-w .scr
 check "a .scr that all can write to: the remedy" 0 "" job 1
 fresh 2750
-if python3 -c 'import os, struct, sys # an ACL: the group reads, and nobody, a user, writes
-e = [(1, 7, -1), (2, 7, 65534), (4, 5, -1), (16, 7, -1), (32, 0, -1)]
-os.setxattr(sys.argv[1], "system.posix_acl_access", b"\2\0\0\0" + b"".join(struct.pack("<HHi", *x) for x in e))' "$p" 2>/dev/null; then
+if listed "$p"; then
   check "a run in a prefix with a list of users" 0 "" job 1
   check "its group may read only" 0 "" find .scr -perm -g+w
   as $theirs sh -c ': >.scr/planted' 2>/dev/null
@@ -207,6 +211,17 @@ rm conf
 says "a link to nothing" 1 "cannot open the parameter file $p/.scrconf.*No such file" as $mine scr_list_dir cache
 rm .scrconf && they ln -s "$tmp/home/conf" .scrconf
 says "a link of somebody else" 0 "$p/.scrconf is that of another user, and is not read" as $mine scr_list_dir cache
+
+# Their own group, which has the number of the user, may write; but not whoever a list of users names.
+own() { setpriv --reuid=$mine --regid="$(id -u $mine)" --clear-groups --no-new-privs env HOME="$tmp/home" "$@"; }
+fresh 755
+own sh -c 'umask 002; echo SCR_CACHE_BASE=/here >.scrconf'
+if [ "$(id -u $mine)" = "$gid" ]; then
+  SCR_CACHE_BASE='' check "parameters that their own group can write" 0 "/here/$mine/scr.57" own scr_list_dir cache
+fi
+if listed .scrconf; then
+  says "parameters that a list of users lets others write" 0 "$p/.scrconf is one that others can write, and is not read" own scr_list_dir cache
+fi
 
 # ---- files that are given another name, records that somebody else has written
 fresh 2770
