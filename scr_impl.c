@@ -25877,13 +25877,16 @@ SCR_FN uint64_t scr_track_follows(int fd, const char* end, const struct stat* st
   return own && whole > size && whole - size == (uint64_t)of_cut.st_size ? whole - size : 0;
 }
 
-/* Let those read the file FD, which is this user's alone, who may read ST: its group too, if that can be had. */
-SCR_FN int scr_track_share(int fd, const struct stat* st)
+/*
+** Let those read the file OUT, which is this user's alone, who may read the file FD, which is ST: its group too, if
+** that can be had and the mode tells what it may.
+*/
+SCR_FN int scr_track_share(int out, int fd, const struct stat* st)
 {
   mode_t mode = st->st_mode & 0777;
 
-  if (scr_os.fchown(fd, (uid_t)-1, st->st_gid) < 0) mode &= ~(mode_t)S_IRWXG;
-  return scr_os.fchmod(fd, mode) < 0 ? -1 : 0;
+  if (scr_file_is_listed(fd) || scr_os.fchown(out, (uid_t)-1, st->st_gid) < 0) mode &= ~(mode_t)S_IRWXG;
+  return scr_os.fchmod(out, mode) < 0 ? -1 : 0;
 }
 
 /* Append to OUT the SIZE bytes of FD from position AT on.  Returns -1 and errno if there are fewer, too. */
@@ -25936,7 +25939,7 @@ SCR_FN int scr_track_keep(int fd, const char* path, uint64_t length, const struc
   scr_os.unlink(tmp); /* of one that was killed */
   out = scr_os.open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (out < 0 || scr_track_append(out, fd, length, size - length) < 0 || scr_track_append(out, old, 0, more) < 0 ||
-      scr_track_share(out, st) < 0 || (scr_fsync_enabled && scr_os.fsync(out) < 0) || scr_os.rename(tmp, cut) < 0)
+      scr_track_share(out, fd, st) < 0 || (scr_fsync_enabled && scr_os.fsync(out) < 0) || scr_os.rename(tmp, cut) < 0)
     rc = SCR_ERRNO("cannot keep what followed %" PRIu64 " bytes of %s in %s", length, path, cut);
   else if (fstat(out, &is) < 0 || scr_os.lstat(cut, &there) < 0 || is.st_dev != there.st_dev ||
            is.st_ino != there.st_ino)

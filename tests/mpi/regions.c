@@ -3,6 +3,7 @@
 */
 #include <sys/mman.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 
 #include "mpi_test.h"
 
@@ -956,6 +957,33 @@ static void names_that_are_exchanged_cut_no_other_file(void)
   }
 }
 
+/* The mode of a file that has a list of users (an ACL) tells of all in it: its group may have less than that. */
+static void what_is_cut_off_a_file_with_a_list_of_users_is_for_no_group(void)
+{
+  static const char list[] = "\2\0\0\0"
+                             "\1\0\6\0\377\377\377\377\2\0\6\0\1\1\0\0\4\0\0\0\377\377\377\377"
+                             "\20\0\6\0\377\377\377\377\40\0\0\0\377\377\377\377";
+  char              path[SCR_MAX_FILENAME];
+  int               a = 1, listed = 0;
+
+  begin();
+  set("SCR_FLUSH=1");
+  OK(SCR_Init());
+  if (rank == 0) append("prefix/log", "one\n");
+  if (rank == 0) OK(SCR_Track("log"));
+  OK(SCR_Protect("a", &a, 1, sizeof a));
+  OK(SCR_Checkpoint("ck"));
+  if (rank == 0) append("prefix/log", "two\n");
+  OK(SCR_Finalize());
+  snprintf(path, sizeof path, "%s/prefix/log", case_dir);
+  if (rank == 0) listed = setxattr(path, "system.posix_acl_access", list, sizeof list - 1, 0) == 0;
+  MPI_Bcast(&listed, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  run_of(ranks, restart_cuts);
+  check_text("prefix/log.scr-cut", "two\n");
+  if (listed) shell("test $(stat -c %%a prefix/log) = 660 && test $(stat -c %%a prefix/log.scr-cut) = 600");
+  else if (rank == 0) printf("no file here has a list of users\n");
+}
+
 static void a_tracked_file_that_is_a_link_is_an_error_of_the_checkpoint(void)
 {
   int a = 1;
@@ -1394,6 +1422,7 @@ const test_case regions_cases[] = {CASE(regions_of_any_size_grow_and_shrink, ANY
     CASE(what_several_restarts_cut_is_kept, "4"),
                                    CASE(a_tracked_file_that_lacks_something_is_an_error, "1 4"),
                                    CASE(names_that_are_exchanged_cut_no_other_file, "1 4"),
+                                   CASE(what_is_cut_off_a_file_with_a_list_of_users_is_for_no_group, "1 4"),
                                    CASE(a_tracked_file_that_is_a_link_is_an_error_of_the_checkpoint, "1 4"),
                                    CASE(files_called_tracked_are_no_records, "4"),
                                    CASE(a_large_region_comes_back_whole, "2 | 1"), CASES_END};
