@@ -12,15 +12,16 @@ BUILD = os.path.join(HERE, "build")
 
 
 def read():
-    """The mutants: name, what they do, function, old and new text, why none is expected to be found or ''."""
+    """The mutants: name, what they do, function, old and new text, draws that are the same in all of its seeds, and
+    why it is not expected to be found or ''."""
     mutants = []
     for line in open(os.path.join(HERE, "mutants.txt")):
         line = line.rstrip("\n")
         if line.startswith("= "):
             name, text = line[2:].split(": ", 1)
-            mutants.append({"name": name, "text": text, "why": ""})
-        elif line[:2] in ("@ ", "- ", "+ ", "! "):
-            mutants[-1][{"@": "function", "-": "old", "+": "new", "!": "why"}[line[0]]] = line[2:]
+            mutants.append({"name": name, "text": text, "draws": "", "why": ""})
+        elif line[:2] in ("@ ", "- ", "+ ", "~ ", "! "):
+            mutants[-1][{"@": "function", "-": "old", "+": "new", "~": "draws", "!": "why"}[line[0]]] = line[2:]
         elif line and not line.startswith("#"):
             sys.exit("mutants.txt: what is " + line)
     return mutants
@@ -58,6 +59,7 @@ def run(mutant, source, seeds, seconds):
         objects += [work + "/library.o", "-lz"]
         subprocess.check_call([os.environ.get("CC", "cc"), "-no-pie", "-o", work + "/sim"] + objects)
         limits = ["seeds=%d" % seeds, "seconds=%d" % seconds, "shrink=0", "twice=0"]
+        limits += ["set=" + draw for draw in mutant["draws"].split()]
         try:
             out = subprocess.run([work + "/sim"] + limits, timeout=seconds * 60, stdout=subprocess.PIPE,
                                  stderr=subprocess.STDOUT, errors="replace")

@@ -159,15 +159,26 @@ static int tolerance_now(void)
 }
 
 /*
+** Does output S, whose flush failed or was cut short, keep its place in the cache?  Checkpoints that have a newer one
+** leave before it.
+*/
+static int output_waits(const dataset* s)
+{
+  return s->output && !s->on_prefix && (S.faults || s->life < S.life);
+}
+
+/*
 ** D is complete, or begun: of it and the older ones, COUNT have room in the cache; the others may have left it, and
 ** without a word.  The newest complete checkpoint has not, if the cache keeps it.
 */
 static void truth_crowd(const dataset* d, int count)
 {
-  int i, newer = 0, kept = !plan.keep, untold = 0;
+  int i, newer = 0, kept = !plan.keep, untold = 0, wait = 0;
 
-  for (i = d->number; i > 0; i--)
-    if (newer >= count && kept) {
+  for (i = 1; i <= d->number; i++) wait += output_waits(&truth.set[i]);
+  for (i = d->number; i > 0; i--) {
+    wait -= output_waits(&truth.set[i]);
+    if (newer + wait >= count && kept) {
       truth.set[i].told = 1;
       truth.set[i].cached = 0;
     } else { /* one that is not acknowledged may be complete all the same */
@@ -177,6 +188,7 @@ static void truth_crowd(const dataset* d, int count)
       truth.set[i].moved |= i < d->number && d->number > count; /* what is on the prefix goes before older ones */
       kept |= truth.set[i].checkpoint && (truth.set[i].acked || (&truth.set[i] == d && d->life < S.life));
     }
+  }
 }
 
 /* While D could be loaded, nobody had to be told of the loss of an older one; now it cannot. */
