@@ -6035,8 +6035,9 @@ SCR_FN int scr_window_crc(scr_window* w, int i, uLong* crc)
 ** Uses       platform, errors, memory, path, hash files, dataset, kernels, file window
 ** Offers     scr_job, scr_pace, scr_extents, scr_copy_item, scr_copy_target, scr_copy_list; scr_job_start,
 **            scr_job_is_done, scr_helper_is_idle, scr_job_wait, scr_helper_end, scr_extents_free, scr_extents_add,
-**            scr_extents_whole, scr_copy_leave, scr_file_make, scr_copy_one, scr_copy_list_make, scr_copy_list_free,
-**            scr_copy_list_add, scr_copy_list_run, scr_file_check, scr_file_stamp, scr_file_unchanged
+**            scr_extents_whole, scr_copy_leave, scr_file_make, scr_file_is_ours, scr_copy_one, scr_copy_list_make,
+**            scr_copy_list_free, scr_copy_list_add, scr_copy_list_run, scr_file_check, scr_file_stamp,
+**            scr_file_unchanged
 ** Invariants
 **   W5  Only scr_copy_list_work and the jobs of the helper run in threads other than the caller's.  They use
 **       nothing but their arguments and the table of system calls, and never MPI.  Each thread has its own error record
@@ -10480,13 +10481,13 @@ SCR_FN int scr_flush_file_named(const scr_record* r, const char* name)
 **                ERROR}: what became of it, for the one who waits
 **   nodes.scr    NODES, HOST/<host>/{CNTL, CACHE}/<directory>: how many nodes the last run had, and its directories
 **
-** Uses       errors, memory, hash, hash files, parameters, dataset, index
+** Uses       platform, errors, memory, hash, hash files, parameters, dataset, index
 ** Offers     scr_answer; scr_halts, scr_halt_sign, scr_halt_unset, scr_halt_is_of_run, scr_halt_is_over,
 **            scr_halt_end, scr_halt_begin, scr_halt_allocation, scr_halt_merge, scr_halt_before, scr_halt_check,
 **            scr_halt_reason, scr_halt_tell, scr_halt_standing, scr_halt_count, scr_request_put, scr_request_wishes,
 **            scr_request_answer, scr_request_read, scr_request_remove, scr_request_forget, scr_end_given,
-**            scr_end_ask, scr_allocation_end, scr_nodes_file_write,
-**            scr_nodes_file_walk, scr_nodes_file_where, scr_nodes_file_read
+**            scr_end_ask, scr_allocation_end, scr_nodes_file_write, scr_nodes_file_walk,
+**            scr_nodes_file_where, scr_nodes_file_read
 ** Invariants
 **   Y1  A value that cannot be read counts as not set; times and counts of any size do not overflow.
 ** Failure    Files stay as they were, or are fully replaced.
@@ -10988,18 +10989,18 @@ SCR_FN int scr_allocation_end(const scr_hash* params, int (*ask)(const char* com
 /* ---- nodes file ---- */
 
 /*
-** Record that this run has N nodes, and their directories: HOSTS is <host>/{CNTL, CACHE}/<directory>, or NULL.  The
-** file is replaced, whatever it held.
+** Record that this run has N nodes, and their directories: HOSTS, which is freed, is <host>/{CNTL, CACHE}/<directory>,
+** or NULL.  The file is replaced, whatever it held.
 */
-SCR_FN int scr_nodes_file_write(const char* prefix, int n, const scr_hash* hosts)
+SCR_FN int scr_nodes_file_write(const char* prefix, int n, scr_hash* hosts)
 {
   char      path[SCR_MAX_FILENAME];
   scr_hash* h = scr_hash_new();
   int       rc = scr_record_mkdir(prefix);
 
-  if (h == NULL) return SCR_ERR_OOM();
   scr_hash_util_set_int(h, "NODES", n);
-  if (hosts != NULL) scr_hash_set(h, "HOST", scr_hash_dup(hosts));
+  if (hosts != NULL) scr_hash_set(h, "HOST", hosts);
+  if (h == NULL) return SCR_ERR_OOM();
   scr_hash_util_set_str(h, "PREFIX", prefix); /* it may be moved */
   if (rc == SCR_SUCCESS) rc = scr_record_path(prefix, "nodes.scr", path, sizeof path);
   if (rc == SCR_SUCCESS) rc = scr_hash_file_write_shared(path, h, SCR_SHARE_READ);
@@ -11844,9 +11845,9 @@ SCR_FN void scr_cost_learn(scr_cost* c, double seconds)
 
 /*
 ** TEXT, of N bytes, becomes what the run.lock of PREFIX says of who uses it, or did so last; "" if there is none.  ST,
-** if it is not NULL, receives which file that is.
+** if it is not NULL, receives which file that is, and *LISTED whether it has a list of users.
 */
-SCR_FN int scr_holder_read(const char* prefix, char* text, size_t n, struct stat* st)
+SCR_FN int scr_holder_read(const char* prefix, char* text, size_t n, struct stat* st, int* listed)
 {
   char    path[SCR_MAX_FILENAME];
   ssize_t got;
@@ -11858,6 +11859,7 @@ SCR_FN int scr_holder_read(const char* prefix, char* text, size_t n, struct stat
     return errno == ENOENT ? SCR_SUCCESS : SCR_ERRNO("cannot open %s", path);
   got = scr_read_all(fd, text, n - 1);
   if (got < 0 || (st != NULL && fstat(fd, st) < 0)) rc = SCR_ERRNO("cannot read %s", path);
+  if (st != NULL) *listed = scr_file_is_listed(fd);
   scr_os.close(fd);
   text[got > 0 ? got : 0] = '\0';
   return rc;
@@ -11870,7 +11872,7 @@ SCR_FN void scr_holder_text(const char* prefix, char* text, size_t n)
   const char *process, *job = NULL;
 
   *text = '\0';
-  if (scr_holder_read(prefix, all, sizeof all, NULL) != SCR_SUCCESS) return;
+  if (scr_holder_read(prefix, all, sizeof all, NULL, NULL) != SCR_SUCCESS) return;
   if ((process = strstr(all, "\nprocess ")) != NULL) job = strstr(process, "\njob ");
   if (job != NULL)
     snprintf(text, n, ", of job %.*s, %.*s,", (int)strcspn(job + 5, "\n"), job + 5, (int)strcspn(process + 1, "\n"),
@@ -11885,7 +11887,7 @@ SCR_FN int scr_token_read(const char* prefix, char* token, size_t n)
 {
   char        text[1024];
   const char* line;
-  int         rc = scr_holder_read(prefix, text, sizeof text, NULL);
+  int         rc = scr_holder_read(prefix, text, sizeof text, NULL, NULL);
 
   *token = '\0';
   if ((line = strstr(text, "\nrun ")) != NULL && strchr(line + 5, '\n') != NULL)
@@ -24550,9 +24552,11 @@ SCR_FN int scr_run_write_nodes(void)
       if (scr.world.store[i].enabled) scr_hash_set_kv(host, "CACHE", scr.world.store[i].dir);
   }
   rc = scr_hash_exchange_merged(send, hosts, scr.world.comm);
-  if (scr.world.rank == 0 &&
-      scr_nodes_file_write(scr.world.prefix, scr.world.group[SCR_GROUP_NODE].groups, hosts) != SCR_SUCCESS)
-    scr_warn("%s; commands that look for the nodes of the run see those of an earlier one", scr_err_text);
+  if (scr.world.rank == 0) {
+    if (scr_nodes_file_write(scr.world.prefix, scr.world.group[SCR_GROUP_NODE].groups, hosts) != SCR_SUCCESS)
+      scr_warn("%s; commands that look for the nodes of the run see those of an earlier one", scr_err_text);
+    hosts = NULL;
+  }
   scr_hash_delete(&send);
   scr_hash_delete(&hosts);
   return scr_agree(rc == SCR_SUCCESS && scr_oom ? SCR_ERR_OOM() : rc, scr.world.comm);
@@ -25856,51 +25860,74 @@ SCR_FN int scr_track_read(const char* rel, scr_track_record* r)
   return is;
 }
 
-/*
-** The bytes of the file CUT, open as FD, that followed the end of the tracked file ST before they were cut off, as the
-** record END has the size of both: all, if nothing was appended since then, or 0.  Both are this user's, and CUT has
-** the group of the tracked file, or no rights for its group: else somebody has given its name to a file that fewer
-** people may read.
-*/
-SCR_FN uint64_t scr_track_follows(int fd, const char* end, const struct stat* st)
+/* Returns 1 if SIZE bytes of the file A from position AT_A on, and those of B from AT_B on, are there and the same. */
+SCR_FN int scr_track_is_same(int a, uint64_t at_a, int b, uint64_t at_b, uint64_t size)
 {
-  struct stat of_cut;
-  scr_hash*   h = scr_hash_new();
-  uint64_t    whole = 0, size = (uint64_t)st->st_size;
-  uid_t       by;
-  int own = fd >= 0 && scr_hash_file_read_record(end, h, &by) == SCR_SUCCESS && by == 0 && fstat(fd, &of_cut) == 0 &&
-            S_ISREG(of_cut.st_mode) && of_cut.st_uid == geteuid() &&
-            (of_cut.st_gid == st->st_gid || (of_cut.st_mode & S_IRWXG) == 0) && of_cut.st_nlink == 1;
+  char of_a[SCR_TRACK_BLOCK], of_b[SCR_TRACK_BLOCK];
 
-  if (own) scr_hash_util_get_bytecount(h, "END", &whole);
-  scr_hash_delete(&h);
-  return own && whole > size && whole - size == (uint64_t)of_cut.st_size ? whole - size : 0;
+  while (size > 0) {
+    size_t n = size < sizeof of_a ? (size_t)size : sizeof of_a;
+    if (scr_pread_all(a, of_a, n, (off_t)at_a) != (ssize_t)n || scr_pread_all(b, of_b, n, (off_t)at_b) != (ssize_t)n ||
+        memcmp(of_a, of_b, n) != 0)
+      return 0;
+    at_a += n;
+    at_b += n;
+    size -= n;
+  }
+  return 1;
 }
 
 /*
-** Let those read the file OUT, which is this user's alone, who may read the file FD, which is ST: its group too, if
-** that can be had and the mode tells what it may.
+** What of the file CUT, open as OLD (-1: there is none), followed the end of the tracked file FD, which is ST, before
+** it was cut off, as the record END has the size of both: the last *MORE bytes of CUT, if those before them are the
+** last ones of the tracked file, which a restart did not come to cut off.  *MORE is 0 if something was appended since.
+** *MODE loses what CUT does not give.  Both are this user's, and CUT has the group of the tracked file, or no rights
+** for its group: else somebody has given its name to a file that fewer people may read.
 */
-SCR_FN int scr_track_share(int out, int fd, const struct stat* st)
+SCR_FN int scr_track_follows(int old, int fd, const char* end, const struct stat* st, uint64_t* more, mode_t* mode)
 {
-  mode_t mode = st->st_mode & 0777;
+  struct stat cut;
+  scr_hash*   h = scr_hash_new();
+  uint64_t    whole = 0, size = (uint64_t)st->st_size, begin;
+  uid_t       by = 0;
+  int         rc = scr_hash_file_read_record(end, h, &by);
 
-  if (scr_file_is_listed(fd) || scr_os.fchown(out, (uid_t)-1, st->st_gid) < 0) mode &= ~(mode_t)S_IRWXG;
+  *more = 0;
+  if (rc == SCR_SUCCESS) scr_hash_util_get_bytecount(h, "END", &whole);
+  if (rc == SCR_SUCCESS && old >= 0 && fstat(old, &cut) < 0) rc = SCR_ERRNO("cannot look at what was cut off %s", end);
+  if (rc == SCR_SUCCESS && old >= 0 && (by == 0 || geteuid() == 0) && S_ISREG(cut.st_mode) && cut.st_nlink == 1 &&
+      (cut.st_gid == st->st_gid || (cut.st_mode & S_IRWXG) == 0) && scr_file_is_ours(&cut) && whole > size &&
+      (uint64_t)cut.st_size <= whole && (begin = whole - (uint64_t)cut.st_size) <= size &&
+      scr_track_is_same(fd, begin, old, 0, size - begin)) {
+    *more = whole - size;
+    *mode &= cut.st_mode | S_IRWXU;
+  }
+  scr_hash_delete(&h);
+  return rc == SCR_ERR_NOT_FOUND || scr_err_is_damage(rc) || rc == SCR_ERR_UNSAFE ? SCR_SUCCESS : rc;
+}
+
+/*
+** Let those read the file OUT, which is this user's alone, who may read the file FD, which is ST, as far as MODE
+** allows: its group and others too, if that group can be had and the mode tells what it may.
+*/
+SCR_FN int scr_track_share(int out, int fd, const struct stat* st, mode_t mode)
+{
+  mode &= st->st_mode & 0777;
+  if (scr_file_is_listed(fd) || scr_file_is_listed(out) || scr_os.fchown(out, (uid_t)-1, st->st_gid) < 0)
+    mode &= S_IRWXU;
   return scr_os.fchmod(out, mode) < 0 ? -1 : 0;
 }
 
-/* Append to OUT the SIZE bytes of FD from position AT on.  Returns -1 and errno if there are fewer, too. */
-SCR_FN int scr_track_append(int out, int fd, uint64_t at, uint64_t size)
+/* Append to OUT the SIZE bytes of FD from position AT on, by way of BUF.  -1 and errno, if there are fewer, too. */
+SCR_FN int scr_track_append(int out, int fd, uint64_t at, uint64_t size, char* buf)
 {
-  char*   buf = (char*)scr_malloc(SCR_TRACK_PIECE);
-  ssize_t got = buf != NULL ? 0 : -1;
+  ssize_t got = 0;
 
   for (; got >= 0 && size > 0; at += (uint64_t)got, size -= (uint64_t)got) {
     got = scr_pread_all(fd, buf, size < SCR_TRACK_PIECE ? (size_t)size : SCR_TRACK_PIECE, (off_t)at);
     if (got == 0) errno = EIO;
     if (got == 0 || (got > 0 && scr_write_all(out, buf, (size_t)got) < 0)) got = -1;
   }
-  scr_free(&buf);
   return got < 0 ? -1 : 0;
 }
 
@@ -25917,37 +25944,57 @@ SCR_FN int scr_track_note_end(const char* end, uint64_t size)
 }
 
 /*
+** Open the file CUT, of an earlier restart, as *OLD; that is -1 if there is none, or what has its name is another's.
+*/
+SCR_FN int scr_track_open_cut(const char* cut, int* old)
+{
+  struct stat st;
+
+  *old = scr_os.open(cut, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+  if (*old >= 0 || errno == ENOENT || errno == ELOOP || errno == ENXIO) return SCR_SUCCESS;
+  if (errno == EACCES && scr_os.lstat(cut, &st) == 0 && !scr_file_is_ours(&st)) return SCR_SUCCESS;
+  return SCR_ERRNO("cannot open %s, which an earlier restart has cut off", cut);
+}
+
+/*
 ** Copy what the file PATH, open as FD, has from LENGTH on to PATH.scr-cut, durably.  What an earlier restart has cut
 ** off behind it stays there: one that the program could not read may have been tried first.  Each file is opened once:
-** others who may write the directory can give its name to another file at any time.
+** others who may write the directory can give its name to another file at any time.  (What a file is whose length was 0
+** nothing tells: one that has its name before the restart is cut, and kept, as the tracked one.)
 */
 SCR_FN int scr_track_keep(int fd, const char* path, uint64_t length, const struct stat* st)
 {
-  char        cut[SCR_MAX_FILENAME], tmp[SCR_MAX_FILENAME], end[SCR_MAX_FILENAME];
+  char        cut[SCR_MAX_FILENAME], tmp[SCR_MAX_FILENAME], end[SCR_MAX_FILENAME], *buf = NULL;
   struct stat is, there;
-  uint64_t    more, size = (uint64_t)st->st_size;
-  int         rc = scr_fmt(cut, sizeof cut, "%s.scr-cut", path), old, out;
+  uint64_t    more = 0, size = (uint64_t)st->st_size;
+  mode_t      mode = 0777;
+  int         rc = scr_fmt(cut, sizeof cut, "%s.scr-cut", path), old = -1, out = -1, written;
 
   if (rc == SCR_SUCCESS) rc = scr_fmt(tmp, sizeof tmp, "%s.tmp", cut);
   if (rc == SCR_SUCCESS) rc = scr_fmt(end, sizeof end, "%s.end", cut);
-  if (rc != SCR_SUCCESS) return rc;
-  old = scr_os.open(cut, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
-  more = scr_track_follows(old, end, st);
-  if (more == 0 && scr_track_note_end(end, size) != SCR_SUCCESS)
+  if (rc == SCR_SUCCESS) rc = scr_track_open_cut(cut, &old);
+  if (rc == SCR_SUCCESS) rc = scr_track_follows(old, fd, end, st, &more, &mode);
+  if (rc == SCR_SUCCESS && more == 0 && scr_track_note_end(end, size) != SCR_SUCCESS)
     scr_warn_each("%s; if other checkpoints are tried, too, what they cut off of %s takes the place of this",
                   scr_err_text, path);
-  scr_os.unlink(tmp); /* of one that was killed */
-  out = scr_os.open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (out < 0 || scr_track_append(out, fd, length, size - length) < 0 || scr_track_append(out, old, 0, more) < 0 ||
-      scr_track_share(out, fd, st) < 0 || (scr_fsync_enabled && scr_os.fsync(out) < 0) || scr_os.rename(tmp, cut) < 0)
-    rc = SCR_ERRNO("cannot keep what followed %" PRIu64 " bytes of %s in %s", length, path, cut);
-  else if (fstat(out, &is) < 0 || scr_os.lstat(cut, &there) < 0 || is.st_dev != there.st_dev ||
-           is.st_ino != there.st_ino)
-    rc = SCR_ERR(SCR_ERR_IO, "%s is not what was written there: somebody renames files beside the tracked file %s", cut,
-                 path);
-  if (rc != SCR_SUCCESS && out >= 0) scr_os.unlink(tmp);
-  if (out >= 0) scr_os.close(out);
+  if (rc == SCR_SUCCESS && (buf = (char*)scr_malloc(SCR_TRACK_PIECE)) == NULL) rc = SCR_ERR_OOM();
+  if (rc == SCR_SUCCESS) scr_os.unlink(tmp); /* of one that was killed */
+  if (rc == SCR_SUCCESS && (out = scr_os.open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600)) < 0)
+    rc = SCR_ERRNO("cannot make %s, to keep what followed %" PRIu64 " bytes of %s", tmp, length, path);
+  if (out >= 0) {
+    written = scr_track_append(out, fd, length, size - length, buf) == 0 && fstat(out, &is) == 0 &&
+              (more == 0 || (fstat(old, &there) == 0 &&
+                             scr_track_append(out, old, (uint64_t)there.st_size - more, more, buf) == 0)) &&
+              scr_track_share(out, fd, st, mode) == 0 && (!scr_fsync_enabled || scr_os.fsync(out) == 0);
+    if (scr_os.close(out) < 0 || !written || scr_os.rename(tmp, cut) < 0)
+      rc = SCR_ERRNO("cannot keep what followed %" PRIu64 " bytes of %s in %s", length, path, cut);
+    else if (scr_os.lstat(cut, &there) < 0 || is.st_dev != there.st_dev || is.st_ino != there.st_ino)
+      rc = SCR_ERR(SCR_ERR_IO, "%s is not what was written there: somebody renames files beside the tracked file %s",
+                   cut, path);
+    if (rc != SCR_SUCCESS) scr_os.unlink(tmp);
+  }
   if (old >= 0) scr_os.close(old);
+  scr_free(&buf);
   return rc == SCR_SUCCESS ? scr_dir_sync(cut) : rc;
 }
 

@@ -83,14 +83,14 @@ SCR_FN int halt_find_run(const char* dir, halt_run* r)
   char        text[800];
   const char* process;
   struct stat st;
-  int         rc;
+  int         rc, listed = 0;
 
   memset(r, 0, sizeof *r);
   memset(&st, 0, sizeof st);
   if (halt_is_unused(dir)) return SCR_ERR_NOT_FOUND;
-  if ((rc = scr_holder_read(dir, text, sizeof text, &st)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_holder_read(dir, text, sizeof text, &st, &listed)) != SCR_SUCCESS) return rc;
   r->lock = st.st_ino;
-  r->is_sure = scr_file_distrust(&st, 0) == NULL;
+  r->is_sure = scr_file_distrust(&st, listed) == NULL;
   process = strstr(text, "\nprocess ");
   if (process == NULL || sscanf(process, "\nprocess %ld on %255s", &r->pid, r->host) != 2 || r->pid <= 1) r->pid = 0;
   if (sscanf(text, "step %127s", r->step) != 1) *r->step = '\0';

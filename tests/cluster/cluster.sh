@@ -443,7 +443,7 @@ killed_run() {
 # Nearly all of the rounds must have hit the phase, and some in the midst of what it writes.  Two runs do not make the
 # same number of calls: of a few rounds, one may aim behind the last.
 aimed_end() { # LEAST
-  if [ $(((hits + 1) * 10)) -ge $((tries * 9)) ] && [ "$parts" -ge "$1" ]; then pass; else
+  if [ "$hits" -gt 0 ] && [ $((tries - hits)) -le $((tries < 10 ? 1 : tries / 10)) ] && [ "$parts" -ge "$1" ]; then pass; else
     fail "$hits of $tries kills hit the phase, $parts left a part of a file"
   fi
   echo "cluster: $TEST: $hits of $tries kills hit the phase, $parts left a part of a file"

@@ -884,6 +884,57 @@ static void what_several_restarts_cut_is_kept(void)
   check_text("prefix/log.scr-cut", "tail\n");
 }
 
+static int fails_io(const char* path)
+{
+  (void)path;
+  return EIO;
+}
+
+/* A restart that the program could not read has cut; the next one fails where it opens what was cut off, or cuts. */
+static int at_the_cut;
+
+static void second_cut_fails(void)
+{
+  int have;
+
+  OK(SCR_Have_restart(&have, NULL));
+  OK(SCR_Start_restart(NULL));
+  CODE(SCR_Complete_restart(0), SCR_ERR_INVALID, "could not restart");
+  OK(SCR_Have_restart(&have, NULL));
+  if (at_the_cut) fault_watch(FAULT_FTRUNCATE, "prefix/log", "log", fails_io);
+  else fault_watch(FAULT_OPEN, "prefix/log", ".scr-cut", fails_io);
+  ALIKE(SCR_Start_restart(NULL), SCR_ERR_IO, at_the_cut ? "cannot cut" : "which an earlier restart has cut off");
+  fault_end();
+}
+
+static void what_was_cut_off_outlives_a_cut_that_fails(void)
+{
+  int  a = 1, i;
+  char name[16];
+
+  for (at_the_cut = 0; at_the_cut <= 1; at_the_cut++) {
+    begin();
+    as_job("one");
+    set("SCR_FLUSH=1");
+    OK(SCR_Init());
+    if (rank == 0) OK(SCR_Track("log"));
+    OK(SCR_Protect("a", &a, 1, sizeof a));
+    for (i = 1; i <= 3; i++) {
+      snprintf(name, sizeof name, "ck%d", i);
+      if (rank == 0) append("prefix/log", i == 1 ? "one\n" : i == 2 ? "two\n" : "three\n");
+      OK(SCR_Checkpoint(name));
+    }
+    if (rank == 0) append("prefix/log", "tail\n");
+    OK(SCR_Finalize());
+    run_of(ranks, second_cut_fails);
+    check_text("prefix/log", "one\ntwo\nthree\n");
+    check_text("prefix/log.scr-cut", at_the_cut ? "three\ntail\n" : "tail\n");
+    run_of(ranks, restarts_in_vain);
+    check_text("prefix/log", "one\n");
+    check_text("prefix/log.scr-cut", "two\nthree\ntail\n");
+  }
+}
+
 /* In a directory of several users, one may give a file of ours the name of what a restart cut off. */
 static void what_is_cut_off_does_not_go_on_with_a_file_of_another_group(void)
 {
@@ -1423,6 +1474,7 @@ const test_case regions_cases[] = {CASE(regions_of_any_size_grow_and_shrink, ANY
                                    CASE(a_tracked_file_that_lacks_something_is_an_error, "1 4"),
                                    CASE(names_that_are_exchanged_cut_no_other_file, "1 4"),
                                    CASE(what_is_cut_off_a_file_with_a_list_of_users_is_for_no_group, "1 4"),
+                                   CASE(what_was_cut_off_outlives_a_cut_that_fails, "1 4"),
                                    CASE(a_tracked_file_that_is_a_link_is_an_error_of_the_checkpoint, "1 4"),
                                    CASE(files_called_tracked_are_no_records, "4"),
                                    CASE(a_large_region_comes_back_whole, "2 | 1"), CASES_END};

@@ -164,7 +164,7 @@ static int tolerance_now(void)
 */
 static int output_waits(const dataset* s)
 {
-  return s->output && !s->on_prefix && (S.faults || s->life < S.life);
+  return s->output && !s->on_prefix && !s->gone && (s->cached || !s->acked) && (S.faults || s->life < S.life);
 }
 
 /*
