@@ -25863,7 +25863,7 @@ SCR_FN int scr_track_read(const char* rel, scr_track_record* r)
 /* Returns 1 if SIZE bytes of the file A from position AT_A on, and those of B from AT_B on, are there and the same. */
 SCR_FN int scr_track_is_same(int a, uint64_t at_a, int b, uint64_t at_b, uint64_t size)
 {
-  char of_a[SCR_TRACK_BLOCK], of_b[SCR_TRACK_BLOCK];
+  char of_a[SCR_TRACK_BLOCK / 2], of_b[SCR_TRACK_BLOCK / 2];
 
   while (size > 0) {
     size_t n = size < sizeof of_a ? (size_t)size : sizeof of_a;
