@@ -856,14 +856,12 @@ static void restarts_in_vain(void)
   }
 }
 
-/* One that the program cannot read may be followed by others: all that they cut off can be put back. */
-static void what_several_restarts_cut_is_kept(void)
+/* A run tracks the log: a line before each of the checkpoints ck1 to ck3, and one that follows. */
+static void run_that_logs_thrice(void)
 {
   int  a = 1, i;
   char name[16];
 
-  begin();
-  as_job("one");
   set("SCR_FLUSH=1");
   OK(SCR_Init());
   if (rank == 0) OK(SCR_Track("log"));
@@ -875,6 +873,29 @@ static void what_several_restarts_cut_is_kept(void)
   }
   if (rank == 0) append("prefix/log", "tail\n");
   OK(SCR_Finalize());
+}
+
+/* The same with one checkpoint, ck: a line before it, and one that follows. */
+static void run_that_logs(void)
+{
+  int a = 1;
+
+  set("SCR_FLUSH=1");
+  OK(SCR_Init());
+  if (rank == 0) append("prefix/log", "one\n");
+  if (rank == 0) OK(SCR_Track("log"));
+  OK(SCR_Protect("a", &a, 1, sizeof a));
+  OK(SCR_Checkpoint("ck"));
+  if (rank == 0) append("prefix/log", "two\n");
+  OK(SCR_Finalize());
+}
+
+/* One that the program cannot read may be followed by others: all that they cut off can be put back. */
+static void what_several_restarts_cut_is_kept(void)
+{
+  begin();
+  as_job("one");
+  run_that_logs_thrice();
   run_of(ranks, restarts_in_vain);
   check_text("prefix/log", "one\n");
   check_text("prefix/log.scr-cut", "two\nthree\ntail\n");
@@ -909,23 +930,10 @@ static void second_cut_fails(void)
 
 static void what_was_cut_off_outlives_a_cut_that_fails(void)
 {
-  int  a = 1, i;
-  char name[16];
-
   for (at_the_cut = 0; at_the_cut <= 1; at_the_cut++) {
     begin();
     as_job("one");
-    set("SCR_FLUSH=1");
-    OK(SCR_Init());
-    if (rank == 0) OK(SCR_Track("log"));
-    OK(SCR_Protect("a", &a, 1, sizeof a));
-    for (i = 1; i <= 3; i++) {
-      snprintf(name, sizeof name, "ck%d", i);
-      if (rank == 0) append("prefix/log", i == 1 ? "one\n" : i == 2 ? "two\n" : "three\n");
-      OK(SCR_Checkpoint(name));
-    }
-    if (rank == 0) append("prefix/log", "tail\n");
-    OK(SCR_Finalize());
+    run_that_logs_thrice();
     run_of(ranks, second_cut_fails);
     check_text("prefix/log", "one\ntwo\nthree\n");
     check_text("prefix/log.scr-cut", at_the_cut ? "three\ntail\n" : "tail\n");
@@ -938,18 +946,9 @@ static void what_was_cut_off_outlives_a_cut_that_fails(void)
 /* In a directory of several users, one may give a file of ours the name of what a restart cut off. */
 static void what_is_cut_off_does_not_go_on_with_a_file_of_another_group(void)
 {
-  int a = 1;
-
   begin();
   as_job("one");
-  set("SCR_FLUSH=1");
-  OK(SCR_Init());
-  if (rank == 0) append("prefix/log", "one\n");
-  if (rank == 0) OK(SCR_Track("log"));
-  OK(SCR_Protect("a", &a, 1, sizeof a));
-  OK(SCR_Checkpoint("ck"));
-  if (rank == 0) append("prefix/log", "two\n");
-  OK(SCR_Finalize());
+  run_that_logs();
   run_of(ranks, restart_cuts);
   check_text("prefix/log.scr-cut", "two\n");
   shell("echo x >>prefix/log; echo k >prefix/log.scr-cut"); /* as long as what followed the x */
@@ -960,8 +959,8 @@ static void what_is_cut_off_does_not_go_on_with_a_file_of_another_group(void)
 }
 
 /*
-** What another user does who may write the directory: at the LOGS-th look of this rank at the log, or where what was
-** cut off gets its name, the name is given to a private file.
+** What another user does who may write the directory: at the EXCHANGE_LOGS-th look of this rank at the log, or where
+** what was cut off gets its name, the name is given to a private file.
 */
 static int exchange_logs;
 
@@ -980,19 +979,12 @@ static int exchange_in(const char* path)
 /* In a directory of several users, names may be exchanged while a restart cuts: no file but the tracked one is cut. */
 static void names_that_are_exchanged_cut_no_other_file(void)
 {
-  int a = 1, have, looks;
+  int have, looks;
 
   for (looks = 0; looks <= 2; looks++) {
     begin();
     as_job("one");
-    set("SCR_FLUSH=1");
-    OK(SCR_Init());
-    if (rank == 0) append("prefix/log", "one\n");
-    if (rank == 0) OK(SCR_Track("log"));
-    OK(SCR_Protect("a", &a, 1, sizeof a));
-    OK(SCR_Checkpoint("ck"));
-    if (rank == 0) append("prefix/log", "two\n");
-    OK(SCR_Finalize());
+    run_that_logs();
     shell("echo secret >prefix/private; chmod 600 prefix/private");
     OK(SCR_Init());
     exchange_logs = looks;
@@ -1015,17 +1007,10 @@ static void what_is_cut_off_a_file_with_a_list_of_users_is_for_no_group(void)
                              "\1\0\6\0\377\377\377\377\2\0\6\0\1\1\0\0\4\0\0\0\377\377\377\377"
                              "\20\0\6\0\377\377\377\377\40\0\0\0\377\377\377\377";
   char              path[SCR_MAX_FILENAME];
-  int               a = 1, listed = 0;
+  int               listed = 0;
 
   begin();
-  set("SCR_FLUSH=1");
-  OK(SCR_Init());
-  if (rank == 0) append("prefix/log", "one\n");
-  if (rank == 0) OK(SCR_Track("log"));
-  OK(SCR_Protect("a", &a, 1, sizeof a));
-  OK(SCR_Checkpoint("ck"));
-  if (rank == 0) append("prefix/log", "two\n");
-  OK(SCR_Finalize());
+  run_that_logs();
   snprintf(path, sizeof path, "%s/prefix/log", case_dir);
   if (rank == 0) listed = setxattr(path, "system.posix_acl_access", list, sizeof list - 1, 0) == 0;
   MPI_Bcast(&listed, 1, MPI_INT, 0, MPI_COMM_WORLD);
