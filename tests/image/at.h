@@ -7,19 +7,28 @@
 
 static long points; /* that were passed */
 
+/* Does AT name the point that was passed last? */
+static int asked(void)
+{
+  const char* at = getenv("AT");
+
+  while (at != NULL && *at != '\0') {
+    if (atol(at) == points) return 1;
+    at = strchr(at, ',');
+    if (at != NULL) at++;
+  }
+  return 0;
+}
+
 /* The next point.  AT=3,10: a signal at the third and tenth one; DIES=N: the process is killed at that one. */
 static void point(int rank)
 {
-  const char *at = getenv("AT"), *who = getenv("AT_RANK"), *dies = getenv("DIES");
+  const char *who = getenv("AT_RANK"), *dies = getenv("DIES");
 
   points++;
   if (rank != (who != NULL ? atoi(who) : 0)) return;
   if (dies != NULL && atol(dies) == points) raise(SIGKILL);
-  while (at != NULL && *at != '\0') {
-    if (atol(at) == points) raise(SIGUSR1);
-    at = strchr(at, ',');
-    if (at != NULL) at++;
-  }
+  if (asked()) raise(SIGUSR1);
 }
 
 /* Time for the image that was asked for. */

@@ -186,8 +186,9 @@ int main(int argc, char** argv)
   MPI_Info_set(info, "first", "more than one");
   MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_ARE_FATAL);
   for (i = 0; i < steps; i++) {
+    MPI_Barrier(MPI_COMM_WORLD); /* none has a window or a file, until the image that is asked for is there */
     point(rank);
-    linger();
+    for (n = asked() ? 100 : 1; n > 0; n--) linger();
     here = total;
     MPI_Iallreduce(&here, &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD, &request);
     snprintf(path, sizeof path, "held.%d", rank % 2);
