@@ -107,7 +107,7 @@ static int copy_control(const char* dir, void* arg)
 }
 
 /* Copy, and print the return code.  Returns it. */
-static int copy_run(const char* dir)
+static int copy_run(char dir[SCR_MAX_FILENAME])
 {
   char  text[64];
   char* real = tool_real(copy_job.prefix);
@@ -120,6 +120,7 @@ static int copy_run(const char* dir)
     copy_say(scr_err_text);
   } else {
     copy_job.prefix = real;
+    cache_find(dir, SCR_MAX_FILENAME, real);
     rc = cache_walk(dir, copy_control, NULL);
     if (rc == SCR_SUCCESS && copy_job.found == 0 && !copy_job.foreign) {
       if (copy_job.newest == 0) rc = SCR_ERR(SCR_ERR_NOT_FOUND, "%s lists no files of dataset %d", dir, copy_job.id);

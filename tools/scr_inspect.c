@@ -109,6 +109,7 @@ SCR_FN int inspect_cache_main(int argc, char** argv)
     else *slash = '\0';
     if (rc == SCR_SUCCESS) rc = inspect_control(dir, prefix);
   } else if (rc == SCR_SUCCESS) {
+    if (prefix != NULL) cache_find(dir, sizeof dir, prefix);
     rc = cache_walk(dir, inspect_control, prefix);
   }
   if (rc != SCR_SUCCESS) return tool_fail(argv[0], 1, scr_err_text);

@@ -194,18 +194,39 @@ static void audit_cached(const audit_node* a, const char* dir, int below)
   if (d != NULL) closedir(d);
 }
 
+/* The directory on this node that records the prefix, below /cntl or /ssd: of several applications, each has one. */
+static const char* audit_dir(void)
+{
+  static const char* const dirs[] = {"user/scr.sim", "user/scr.sim.1"};
+  char                     path[SCR_MAX_FILENAME];
+  size_t                   i;
+  int                      ours = 0;
+
+  for (i = 0; i < sizeof dirs / sizeof *dirs && !ours; i++) {
+    scr_hash* h = scr_hash_new();
+    snprintf(path, sizeof path, "/cntl/%s/prefix.scrinfo", dirs[i]);
+    ours = scr_hash_file_read(path, h) == SCR_SUCCESS && strcmp(scr_hash_str_or(h, "PREFIX", ""), AUDIT_PREFIX) == 0;
+    scr_hash_delete(&h);
+  }
+  return dirs[ours ? i - 1 : 0];
+}
+
 void* sim_audit_node(void* arg)
 {
   audit_node  a = {(const audit_job*)arg, scr_hash_new()};
-  const char* cntl = "/cntl/user/scr.sim";
+  const char* dir = audit_dir();
+  char        cntl[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
   struct stat st;
   int         rc, clean = a.job->clean && audit_has_run();
 
-  if (stat("/cntl/user/scr.sim/filemap.scrinfo", &st) < 0) return NULL; /* no run has come so far on this node */
+  snprintf(cntl, sizeof cntl, "/cntl/%s", dir);
+  snprintf(file, sizeof file, "%.2000s/filemap.scrinfo", cntl);
+  if (stat(file, &st) < 0) return NULL; /* no run has come so far on this node */
   rc = cache_read(cntl, audit_map, &a); /* a rank that has no files may have written no filemap */
   if (rc != SCR_SUCCESS && rc != SCR_ERR_NOT_FOUND && clean) sim_violation("filemaps cannot be read: %s", scr_err_text);
   if (clean) {
-    if (!audit_was_cut()) audit_cached(&a, "/ssd/user/scr.sim", 0);
+    snprintf(file, sizeof file, "/ssd/%s", dir);
+    if (!audit_was_cut()) audit_cached(&a, file, 0);
     audit_leftovers(cntl, a.job->daemon_struck ? "transfer.scrinfo." : NULL);
   }
   scr_hash_delete(&a.listed);

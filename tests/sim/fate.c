@@ -264,6 +264,7 @@ static void machine_start(void)
   tree_wipe(world_shared);
   world_clock_shift = 0;
   tree_mkdir(world_prefix, "/p");
+  if (plan.beside) tree_mkdir(world_prefix, "/q");
   if (plan.theme == THEME_LEVELS) fate_levels();
 }
 
@@ -300,6 +301,7 @@ static void node_replace(int node)
   } else {
     tree_free(was);
   }
+  beside_damaged();
   if (!is_damaged(node)) truth.damaged[truth.damages++] = node;
   totals.lost++;
 }
@@ -307,6 +309,7 @@ static void node_replace(int node)
 static void node_cut(int node)
 {
   tree_crash(world_node[node], (int)sim_below(CRASH_KINDS));
+  beside_damaged();
   if (!is_damaged(node)) truth.damaged[truth.damages++] = node;
   totals.cuts++;
 }
@@ -376,6 +379,7 @@ static void fate_plan(void)
   plan.layout = (int)fate_draw("layout", 4) % 3;
   plan.ranks_usual = plan.members = plan.ranks;
   plan.theme = (int)fate_draw("theme", THEMES);
+  plan.beside = plan.theme == THEME_PART ? (int)fate_draw("beside", BESIDES) : BESIDE_NONE;
   if (fate_one_in("time.limit", 12)) plan.time_limit = 1 + (int)fate_draw("time.limit.seconds", 300);
   plan.steps = -1;
   S.preempt = fate_draw("preempt", 3) == 0 ? 0 : fate_draw("preempt.much", 2) ? 200 : 40;
@@ -416,8 +420,11 @@ static void daemons_start(void)
 {
   int i;
 
-  for (i = 0; i < plan.nodes && plan.daemon; i++)
-    if (!fate_one_in("daemon.missing", 8)) spawn_command(i, "scr_transfer /cntl/user/scr.sim")->background = 1;
+  for (i = 0; i < plan.nodes && plan.daemon; i++) {
+    if (fate_one_in("daemon.missing", 8)) continue;
+    spawn_command(i, "scr_transfer /cntl/user/scr.sim")->background = 1;
+    if (plan.beside) spawn_command(i, "scr_transfer /cntl/user/scr.sim.1")->background = 1;
+  }
 }
 
 /* The name of an older checkpoint that no other dataset has; NULL if there is none. */
@@ -627,7 +634,7 @@ static void fate_commands(void)
     if (command_between("scr_halt --remove")) truth.halts = 0;
     break;
   case 6:
-    commands_scavenge();
+    if (!plan.beside) commands_scavenge(); /* which would have to find out whose directory scr.sim is */
     break;
   default:
     break;
@@ -661,8 +668,10 @@ static void fate_life(uint64_t* calls)
   if (fate_one_in("ranks.other", 9)) plan.ranks = plan.nodes * (1 + (int)fate_draw("ranks.other.per_node", 3));
   for (i = 0; i < plan.ranks; i++) plan.node_of[i] = (int)((int64_t)i * plan.nodes / plan.ranks);
   plan.members = plan.ranks;
-  while (plan.theme == THEME_PART && plan.members > 1 && plan.node_of[plan.members - 1] == plan.nodes - 1)
+  while (plan.theme == THEME_PART && plan.beside != BESIDE_SHARED && plan.members > 1 &&
+         plan.node_of[plan.members - 1] == plan.nodes - 1)
     plan.members--; /* the last node does something else */
+  for (i = 0; i < plan.nodes && plan.beside == BESIDE_SHARED; i++) plan.node_of[plan.ranks++] = i;
   sim_reseed("life");
   if (plan.last || fate_one_in("lose.all", plan.theme == THEME_TWINS ? 2 : 9))
     for (i = 0; i < plan.nodes; i++) node_replace(i);
@@ -677,6 +686,7 @@ static void fate_life(uint64_t* calls)
     truth.lock_held = 1;
   }
   world_begin(plan.ranks, plan.node_of, program_run);
+  beside_begin_life();
   daemons_start();
   world_run();
   totals.lifetimes++;
@@ -684,6 +694,7 @@ static void fate_life(uint64_t* calls)
   if (S.struck) totals.killed++;
   else *calls = S.ops;
   truth_after_life(!S.struck);
+  beside_after_life();
   clean = !S.struck && !S.faults && !truth.code && truth.finals == plan.members;
   world_end();
   S.faults = 0;
@@ -716,6 +727,7 @@ int fate_run(uint64_t seed)
   lock_until = 0;
   world_launches = 1;
   truth_begin_seed();
+  beside_begin_seed();
   fate_plan();
   machine_start();
   calls = 4000 * (uint64_t)plan.ranks;

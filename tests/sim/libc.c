@@ -120,7 +120,7 @@ const char* world_getenv(const char* name)
 
 char* sim_getenv(const char* name)
 {
-  return (char*)(uintptr_t)world_getenv(name);
+  return (char*)(uintptr_t)(S.me->beside ? beside_getenv(name) : world_getenv(name));
 }
 
 int sim_setenv(const char* name, const char* value, int overwrite)
@@ -143,8 +143,8 @@ int sim_fprintf(FILE* f, const char* format, ...)
   if (f != stderr && f != stdout) return (int)fwrite(line, 1, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1, f);
   if (files_print(f == stdout ? 1 : 2, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1)) return n;
   if (f == stdout && S.me->out) fwrite(line, 1, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1, S.me->out);
-  if (f == stderr && strncmp(line, "SCR ", 4) == 0) world_warnings++;
-  if (strstr(line, "cannot be fetched")) world_unfetched++;
+  if (f == stderr && strncmp(line, "SCR ", 4) == 0 && !S.me->beside) world_warnings++;
+  if (strstr(line, "cannot be fetched") && !S.me->beside) world_unfetched++;
   if (S.verbose) fprintf(stderr, "[%d %11.6f] %s", S.life, (double)S.now * 1e-9, line);
   return n;
 }

@@ -483,6 +483,14 @@ static int should_exit(actor* a)
   return flag;
 }
 
+void program_ends(process* p)
+{
+  if (p->heap_bytes)
+    sim_violation("rank %d has %lu bytes allocated after SCR_Finalize, some of them at call %lu", p->id,
+                  (unsigned long)p->heap_bytes, (unsigned long)p->heap.next->at);
+  if (files_open(p)) sim_violation("rank %d has %d files open after SCR_Finalize", p->id, files_open(p));
+}
+
 void* program_run(void* arg)
 {
   actor me, *a = &me;
@@ -490,6 +498,7 @@ void* program_run(void* arg)
 
   memset(a, 0, sizeof *a);
   a->p = arg;
+  if (a->p->id >= plan.members && plan.beside) beside_run(a->p);
   if (a->p->id >= plan.members) return NULL;
   for (rc = 0; rc < plan.members && plan.theme == THEME_PART; rc++) part[rc] = rc;
   a->comm = plan.theme == THEME_PART ? mpi_comm_of(plan.members, part) : MPI_COMM_WORLD;
@@ -526,10 +535,7 @@ void* program_run(void* arg)
   }
   if (rc == SCR_SUCCESS) {
     truth.finals++;
-    if (a->p->heap_bytes)
-      sim_violation("rank %d has %lu bytes allocated after SCR_Finalize, some of them at call %lu", a->p->id,
-                    (unsigned long)a->p->heap_bytes, (unsigned long)a->p->heap.next->at);
-    if (files_open(a->p)) sim_violation("rank %d has %d files open after SCR_Finalize", a->p->id, files_open(a->p));
+    program_ends(a->p);
   } else if (!S.faults) {
     sim_violation("rank %d: Finalize: %s", a->p->id, SCR_Last_error());
   }

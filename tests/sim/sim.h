@@ -15,6 +15,7 @@
 **   files.c    the calls of the system on these trees, their faults, locks and space
 **   fate.c     what a seed means: the draws, the machine, the parameters, deaths and losses between two lifetimes
 **   program.c  the application: checkpoints, outputs, restarts, what the user asks for
+**   beside.c   a second application in the same job, with a communicator and a prefix of its own
 **   truth.c    what must be true: the ledger of all that was written, and the checks after each lifetime
 **   audit.c    do the files of the library agree with each other, and with the ledger
 **   model.c    the model of file systems beside a real one
@@ -118,6 +119,7 @@ struct process {
   uint64_t    activity;   /* grows with everything that a wait of it may look for */
   FILE*       out;        /* what a command prints, or NULL */
   int         background; /* a daemon: the lifetime does not wait for its end */
+  int         beside;     /* a rank of the second application */
   /* mpi.c */
   struct sim_message *first, **last; /* what has come and was not received */
   struct sim_request* posted;
@@ -257,6 +259,9 @@ extern int      world_launches;    /* a launcher has another process id each tim
 extern uint64_t world_most_calls;  /* a lifetime with more of them gets nowhere */
 extern unsigned world_warnings;    /* lines that the library printed in this lifetime, */
 extern unsigned world_unfetched;   /* and those of them that say that a dataset cannot be fetched */
+
+/* What a process of the second application of the job finds in its environment. */
+const char* beside_getenv(const char* name);
 
 /* ---- vfs.c and files.c: file systems ----------------------------------------------------------------------------- */
 

@@ -443,7 +443,7 @@ static void truth_places(void)
         !tree_has_only(world_node[i], "/ssd", " user scr_check_node. ") || /* of a test that was killed */
         !tree_has_only(world_node[i], "/cntl", " user scr_check_node. "))
       sim_violation("node %d has files where nobody has asked for them", i);
-  if (!tree_has_only(world_prefix, "/", " p ") || !tree_has_only(world_shared, "/", " "))
+  if (!tree_has_only(world_prefix, "/", plan.beside ? " p q " : " p ") || !tree_has_only(world_shared, "/", " "))
     sim_violation("there are files beside the prefix");
 }
 
@@ -485,7 +485,7 @@ void truth_after_life(int complete)
                   truth.set[must].name, must, truth.damages, plan.scheme);
   for (i = 1; i <= truth.sets && plan.fresh && truth.asked && !truth.code; i++)
     if (truth.set[i].gone) truth.set[i].gone = 2;
-  if (complete && !truth.code && truth.finals == plan.members) mpi_check_end();
+  if (complete && !truth.code && truth.finals == plan.members && beside_ended()) mpi_check_end();
   if (truth.inits == plan.members) truth.returned = 0;
   if (truth.inits == plan.members && !S.faults && truth.offered && plan.cache_used && !truth.lost_file) {
     truth_repaired(1);

@@ -41,6 +41,7 @@ typedef struct {
   int         members;                    /* ranks 0 to members - 1 have the library; the others compute alone */
   int         time_limit;                 /* the allocation ends, so many seconds after it could begin; 0: never */
   int         theme;                      /* THEME_* */
+  int         beside;                     /* what these do: BESIDE_* */
   int         last;                       /* this lifetime finds all nodes empty, and nothing goes wrong in it */
   int         steps;                      /* checkpoints of this lifetime; -1: as it is drawn */
   int         hit;                        /* somebody is killed in it */
@@ -54,6 +55,9 @@ typedef struct {
   const char* scheme;
 } plan_of;
 extern plan_of plan;
+
+/* The ranks behind the members compute alone; or they have the library too, on a node of their own or on all nodes. */
+enum { BESIDE_NONE, BESIDE_APART, BESIDE_SHARED, BESIDES };
 
 /* What a seed may have beside the draws: flushes by daemons; two levels of the cache; the library in a part of ranks;
 ** machines that come back with what they had, when others have written the same names. */
@@ -170,5 +174,17 @@ void* program_run(void* arg);
 */
 int program_check(const char* name, int writer, const char* path, const unsigned char* p, size_t n);
 int program_files(const dataset* d); /* of all ranks */
+
+/* SCR_Finalize has succeeded on P: nothing of the library is left there. */
+void program_ends(process* p);
+
+/* ---- beside.c: the second application, if the plan has one ---- */
+
+void beside_begin_seed(void);
+void beside_begin_life(void); /* after world_begin */
+void beside_after_life(void);
+void beside_damaged(void); /* a node has lost its cache, or may have */
+void beside_run(process* p);
+int  beside_ended(void); /* all of its ranks have come to their end */
 
 #endif

@@ -383,6 +383,16 @@ for trial in "$p" "$tmp/trial"; do
   check "a real job after a trial in ${trial##*/}: its bytes" 0 "" same "$p/heat.300" 300
 done
 
+# two applications in a job, and nothing that tells which of the directories is whose but what they record
+rm -rf "$p" "$tmp/base" && mkdir -p "$tmp/first" "$p"
+(cd "$tmp/first" && SCR_PREFIX=$tmp/first timeout -k 5 60 $MPIEXEC -n 2 "$heat" $size --steps 200) >"$tmp/log" 2>&1
+(cd "$p" && SCR_COPY_TYPE=SINGLE timeout -k 5 60 $MPIEXEC -n 4 "$heat" $size --steps 600 --kill-at 350) >"$tmp/log" 2>&1
+check "two applications: the second one's directory" 0 "" test -d "$job.1/scr.dataset.3"
+rm "$p/.scr/nodes.scr"
+says "two applications: inspect" 0 "^ *3$" "$BIN/scr_inspect" --up "$host"
+says "two applications: scavenge" 0 "dataset 3 is in $p/heat.300" env SCR_NODELIST="$host" $scavenge
+check "two applications: the bytes" 0 "" same "$p/heat.300" 300
+
 # ---- other prefixes
 killed SCR_COPY_TYPE=XOR
 mkdir -p "$tmp/other/.scr"
