@@ -2656,7 +2656,7 @@ SCR_FN void scr_file_share(int fd, const char* path, scr_sharing sharing, int is
   own = (d.st_mode & S_ISVTX) != 0 && (d.st_mode & S_IWOTH) != 0;
   shared = !own && (d.st_mode & S_IWGRP) != 0 && scr_file_group_counts(dir, fd) &&
            (f.st_gid == d.st_gid || (is_new && scr_os.fchown(fd, (uid_t)-1, d.st_gid) == 0));
-  mode = own || sharing == SCR_SHARE_GROUP ? 0600 : f.st_mode & (sharing == SCR_SHARE_READ ? 0755 : 0775);
+  mode = own || sharing == SCR_SHARE_GROUP ? 0600 : f.st_mode & (is_new || sharing == SCR_SHARE_READ ? 0755 : 0775);
   if (shared) mode |= sharing == SCR_SHARE_READ ? 0040 : 0060;
   if (!is_new) mode &= f.st_mode;
   if (mode != (f.st_mode & 07777)) scr_os.fchmod(fd, mode);
@@ -7653,7 +7653,7 @@ SCR_FN int scr_record_mkdir(const char* prefix)
   int         fd, rc = scr_fmt(path, sizeof path, "%s/.scr", prefix);
 
   if (rc != SCR_SUCCESS) return rc;
-  if (scr_os.mkdir(path, 0775) < 0) { /* whatever the umask: who can write there can mislead every command */
+  if (scr_os.mkdir(path, 0755) < 0) { /* whatever the umask: who can write there can mislead every command */
     if (errno == EEXIST) return scr_record_check_dir(prefix, path);
     return SCR_ERRNO("cannot create the directory %s; is the prefix there and writable?", path);
   }
@@ -22634,7 +22634,8 @@ SCR_FN int scr_restart_fetch(scr_restart_reading* r, const scr_candidate* c)
     scr_hash_set_kv_int(r->unread, c->dir, c->id);
   }
   scr.prefix_at_stake = 1;
-  scr_tried_add("dataset %d in %s/%s cannot be fetched: %s", c->id, scr.world.prefix, c->dir, scr_err_text);
+  scr_tried_add("dataset %d in %s/%s cannot be fetched: %s%s", c->id, scr.world.prefix, c->dir, scr_err_text,
+                rc == SCR_ERR_SPACE ? "; without room, SCR_FETCH_BYPASS=1 reads it where it is" : "");
   return rc; /* the next run tries it again: what was not there may be there then */
 }
 
@@ -22787,19 +22788,18 @@ SCR_FN int scr_restart_may_fall_back(const scr_candidate* c, int rc)
                   "scr_index --current or SCR_CURRENT chooses one",
                   c->choice);
   /* one that is whole, but cannot be put there or read there now, would be lost with an older one in its place */
-  return !c->by_user && rc != SCR_ERR_UNSAFE && (!c->cached || scr_err_is_damage(rc));
+  return !c->by_user && rc != SCR_ERR_UNSAFE && (c->cached ? scr_err_is_damage(rc) : rc != SCR_ERR_SPACE);
 }
 
 /*
-** Returns 1 if only room in the cache is missing to rebuild a checkpoint that is newer than C, and not on the prefix:
-** no older one takes its place, unless the user chooses it.
+** Returns 1 if only room in the cache is missing to use a checkpoint that is newer than C, and the prefix does not have
+** it, or not whole: no older one takes its place, unless the user chooses it.
 */
 SCR_FN int scr_restart_lacks_room(const scr_candidate* c)
 {
   const scr_dataset* ds = scr_dataset_find(scr.no_room);
 
-  return scr.no_room > c->id && !c->by_user && !scr.fresh_start && ds != NULL && ds->life == SCR_ASIDE &&
-         ds->on_prefix != SCR_PREFIX_YES && ds->on_prefix != SCR_PREFIX_RENAMING;
+  return scr.no_room > c->id && !c->by_user && !scr.fresh_start && ds != NULL && ds->life == SCR_ASIDE;
 }
 
 /* Nothing is loaded, and C is the last answer of rank 0: add to scr.tried, or print, what there is and why. */

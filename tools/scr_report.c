@@ -808,13 +808,18 @@ static void report_page(FILE* f, const report_all* a, const char* prefix)
   fprintf(f, "<p class=\"soft\">%s</p>\n</body></html>\n", SCR_VERSION);
 }
 
-/* Write the page to OUTPUT; a file that cannot be completed is removed again. */
+/*
+** Write the page to OUTPUT, which may be in a directory that others can write to: no link there is followed, and
+** nothing is waited for.  A file that cannot be completed is removed again.
+*/
 static int report_write(const report_all* a, const char* prefix, const char* output)
 {
-  FILE*       f = strcmp(output, "-") == 0 ? stdout : fopen(output, "we");
+  int         bad, out = strcmp(output, "-") == 0;
+  int         fd = out ? -1 : scr_os.open(output, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK, 0666);
+  FILE*       f = out ? stdout : fd >= 0 ? fdopen(fd, "w") : NULL;
   struct stat st;
-  int         bad;
 
+  if (f == NULL && fd >= 0) scr_os.close(fd);
   if (f == NULL) return SCR_ERRNO("cannot create %s", output);
   report_page(f, a, prefix);
   bad = fflush(f) != 0 || ferror(f);

@@ -735,8 +735,27 @@ static void what_only_lacks_room_makes_way_for_no_older_checkpoint(void)
   OK(SCR_Finalize());
 }
 
+/* Nor if it is on the prefix, too, but damaged there: what the cache has is the last copy. */
+static void what_only_lacks_room_is_kept_although_the_prefix_has_a_damaged_copy(void)
+{
+  scheme c = {"XOR", 1};
+  char   newer[1300], prefix[1300], path[SCR_MAX_FILENAME];
+  int    flag;
+
+  put_two(&c, newer);
+  set("SCR_FLUSH=1");
+  run_gets_shape("ck", &shapes[0]);
+  snprintf(prefix, sizeof prefix, "%s/prefix/ck", case_dir);
+  if (rank == 0 && find_file(prefix, "rank_0", 0, path) > 0) flip_bit(path, 7);
+  init_without_room(newer);
+  CODE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "only room is missing to make ck whole");
+  OK(SCR_Finalize());
+  run_gets_shape("ck", &shapes[0]);
+}
+
 const test_case loss_cases[] = {CASE(xor_rebuilds_what_it_bears_and_refuses_the_rest, "3 4 | 2", "5 6 7"),
                                 CASE(what_only_lacks_room_makes_way_for_no_older_checkpoint, "4"),
+                                CASE(what_only_lacks_room_is_kept_although_the_prefix_has_a_damaged_copy, "4"),
                                 CASE(partner_rebuilds_what_it_bears_and_refuses_the_rest, ANY_5),
                                 CASE(rs_rebuilds_what_it_bears_and_refuses_the_rest, "3 | 4 5", "6 7"),
                                 CASE(xor_rebuilds_files_of_every_shape, ANY),

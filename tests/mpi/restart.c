@@ -1648,6 +1648,24 @@ static void a_choice_that_does_not_fit_into_the_cache_is_an_error(void)
   run_gets("ck2", 1, 1000000); /* where there is room, as the message says */
 }
 
+/* Nor does one that was not chosen take the place of the newest: it would be written again, from older work. */
+static void an_older_one_is_not_loaded_because_the_newest_does_not_fit_into_the_cache(void)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  run_puts("ck1", 1, 1000);
+  run_puts("ck2", 1, 1000000);
+  lose_all_nodes();
+  set("SCR_CACHE_BYPASS=0");
+  test_statvfs = small_room;
+  OK(SCR_Init());
+  refused("ck2 room SCR_FETCH_BYPASS=1 it");
+  OK(SCR_Finalize());
+  set("SCR_FETCH_BYPASS=1");
+  run_gets("ck2", 1, 1000000);
+  test_statvfs = statvfs;
+}
+
 /* The chosen one is deleted: complete newer ones are there, so that the next run does not begin anew without a word. */
 static void the_deletion_of_a_choice_does_not_begin_anew(void)
 {
@@ -1998,6 +2016,7 @@ const test_case restart_cases[] = {
     CASE(scr_current_takes_back_a_rejection_also_when_it_was_served, "4", ""),
     CASE(what_is_newer_than_a_failed_choice_is_not_offered_later, "4", ""),
     CASE(a_choice_that_does_not_fit_into_the_cache_is_an_error, "4", ""),
+    CASE(an_older_one_is_not_loaded_because_the_newest_does_not_fit_into_the_cache, "4", ""),
     CASE(the_deletion_of_a_choice_does_not_begin_anew, "4", ""),
     CASE(work_after_a_choice_counts_although_serving_it_could_not_be_recorded, "4", ""),
     CASE(flushed_work_after_a_choice_counts_although_serving_it_could_not_be_recorded, "4", ""),

@@ -82,14 +82,26 @@ job_of() { # USER ARGUMENTS
   as "$1" timeout -k 5 90 $MPIEXEC -n 3 sh -c 'exec "$0" "$@" >>"$SAID" 2>&1' "$tmp/bin/job" "${@:2}" >>"$SAID" 2>&1
 }
 job() { job_of $mine "$@"; }
+masked() { (umask "$1" && job 1); }
 home_is_as_it_was() { check "$1: nothing has reached their home" 0 "precious letter" sh -c "cd '$mail' && echo \$(cat letter) \$(ls -A)"; }
 tell() { says "$1: the reason" 0 "$2" cat "$tmp/said"; }
 
 # ---- what is planted before a run
 fresh 2770
-check "a run in a prefix of the group" 0 "" job 2
+SCR_LOG_ENABLE=1 check "a run in a prefix of the group" 0 "" job 2
 check "its files" 0 "3" sh -c "ls '$p/step.2' | grep -c rank_"
 check "the group may write to .scr" 0 "drwxrws--- $group" stat -c "%A %G" "$p/.scr"
+
+they ln -s "$mail/letter" report.html
+they sh -c 'umask 0; mkfifo fifo'
+for name in report.html fifo; do
+  says "a report into a $name of theirs" 1 "cannot create $name" as $mine timeout 20 scr_report --output $name
+done
+home_is_as_it_was "a report into a link"
+
+fresh 755
+check "a prefix that is the user's alone, with umask 0" 0 "" masked 0
+check "a prefix that is the user's alone: what the group may write in .scr" 0 "" find "$p/.scr" -perm /022
 
 fresh 2770
 they ln -s "$mail" step.1
@@ -458,7 +470,6 @@ check "a private file in a stage" 0 - as $mine scr_postrun
 check "packed, it is as private" 0 600 stat -c %a letters/.scr/ctr.0.scr
 
 # A container is made with the rights that all files in it give, before it has a byte.
-masked() { (umask "$1" && job 1); }
 for mask in 077 022; do
   fresh 2770
   SCR_USE_CONTAINERS=1 check "umask $mask: a run with containers" 0 "" masked $mask
