@@ -25788,6 +25788,20 @@ SCR_FN int scr_track_record_path(const scr_desc* d, const char* rel, char* path)
   return rc == SCR_SUCCESS ? scr_route_own(d, own, path) : rc;
 }
 
+/* SCR_ERR_ARG if the program has given the open dataset the tracked file REL, or one where its record PATH will be. */
+SCR_FN int scr_track_is_free(const char* rel, const char* path)
+{
+  const scr_entry* e = scr_filemap_by_id(&scr.map, scr.open_id, scr.world.rank);
+  char             record[SCR_MAX_FILENAME];
+  int              rc = scr_route_rel(path, record, sizeof record);
+
+  if (rc == SCR_SUCCESS && scr_entry_find(e, rel) != NULL)
+    return SCR_ERR(SCR_ERR_ARG, "%s is tracked, and so no file that the dataset can have, too", rel);
+  if (rc == SCR_SUCCESS && scr_entry_find(e, record) != NULL)
+    return SCR_ERR(SCR_ERR_ARG, "%s has the name of what the library records of the tracked file %s", record, rel);
+  return rc;
+}
+
 /* Write the record of each file that this rank tracks. */
 SCR_FN int scr_tracks_write(void)
 {
@@ -25810,6 +25824,7 @@ SCR_FN int scr_tracks_write(void)
       rc = scr_hash_image(h, &b);
     }
     if (rc == SCR_SUCCESS) rc = scr_track_record_path(d, scr_hash_elem_key(e), path);
+    if (rc == SCR_SUCCESS) rc = scr_track_is_free(scr_hash_elem_key(e), path);
     if (rc == SCR_SUCCESS) rc = scr_route_new(path, path);
     if (rc == SCR_SUCCESS) {
       fd = scr_os.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

@@ -1091,6 +1091,26 @@ static void files_called_tracked_are_no_records(void)
   run_gets_shape("ck", &s);
 }
 
+/* But not in the place of a record; and a tracked file is none of the dataset: a flush would put that in its place. */
+static void a_tracked_file_and_its_record_are_no_files_of_the_program(void)
+{
+  char file[SCR_MAX_FILENAME];
+  int  i;
+
+  for (i = 0; i < 2; i++) {
+    begin();
+    OK(SCR_Init());
+    if (rank == 0) append("prefix/log", "one\n");
+    if (rank == 0) OK(SCR_Track("log"));
+    OK(SCR_Start_output("ck", SCR_FLAG_CHECKPOINT));
+    if (rank == 0) OK(SCR_Route_file(i ? "ck/tracked/log" : "log", file));
+    if (rank == 0) append(file + strlen(case_dir) + 1, "mine\n");
+    CODE(SCR_Complete_output(1), SCR_ERR_ARG, i ? "library records of the tracked file log" : "log is tracked");
+    OK(SCR_Finalize());
+    check_text("prefix/log", "one\n");
+  }
+}
+
 /* ---- deaths ----------------------------------------------------------------------------------------------------- */
 
 /*
@@ -1462,4 +1482,5 @@ const test_case regions_cases[] = {CASE(regions_of_any_size_grow_and_shrink, ANY
                                    CASE(what_was_cut_off_outlives_a_cut_that_fails, "1 4"),
                                    CASE(a_tracked_file_that_is_a_link_is_an_error_of_the_checkpoint, "1 4"),
                                    CASE(files_called_tracked_are_no_records, "4"),
+                                   CASE(a_tracked_file_and_its_record_are_no_files_of_the_program, "1 4"),
                                    CASE(a_large_region_comes_back_whole, "2 | 1"), CASES_END};
