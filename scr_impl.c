@@ -215,8 +215,9 @@ typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 **
 ** Uses       nothing
 ** Offers     scr_os.*, scr_fence, scr_fence_set, scr_fence_pin, scr_fence_length, scr_fence_open, scr_fence_link,
-**            scr_os_is_of, scr_write_all, scr_write_behind, scr_read_all, scr_pwrite_all, scr_pread_all, scr_is_zero,
-**            scr_wtime, scr_time_usec, scr_random, scr_fence_dir; scr_manager, scr_manager_names, scr_manager_here.
+**            scr_stat_same, scr_os_is_of, scr_write_all, scr_write_behind, scr_read_all, scr_pwrite_all, scr_pread_all,
+**            scr_is_zero, scr_wtime, scr_time_usec, scr_random, scr_fence_dir; scr_manager, scr_manager_names,
+**            scr_manager_here.
 ** Invariants
 **   P1  Every change to a file goes through scr_os, so that a test can make the N-th call fail, stop short or kill the
 **       process.
@@ -248,6 +249,12 @@ typedef struct {
   int (*futimens)(int fd, const struct timespec times[2]);
 } scr_os_table;
 
+/* Returns 1 if A and B are the same file. */
+SCR_FN int scr_stat_same(const struct stat* a, const struct stat* b)
+{
+  return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
 /* ---- the fence (P2) ---- */
 
 /* The directories with a fence: others may be able to write to directories below them. */
@@ -255,12 +262,9 @@ typedef enum { SCR_FENCE_PREFIX, SCR_FENCE_TARGET, SCR_FENCES } scr_fence;
 
 static char scr_fence_dir[SCR_FENCES][SCR_MAX_FILENAME]; /* "" where there is none */
 
-/* Which directory each of them is, while FD is open, by which the file system keeps these numbers; -1: not known. */
-static struct {
-  int   fd;
-  dev_t dev;
-  ino_t ino;
-} scr_fence_is[SCR_FENCES] = {{-1, 0, 0}, {-1, 0, 0}};
+/* Which directory each of them is, while FD is open, by which the file system keeps its number; -1: not known. */
+static int         scr_fence_fd[SCR_FENCES] = {-1, -1};
+static struct stat scr_fence_is[SCR_FENCES];
 
 #ifdef O_PATH
 #define SCR_O_DIR (O_PATH | O_DIRECTORY | O_CLOEXEC) /* needs no right to read the directory */
@@ -282,14 +286,9 @@ SCR_FN int scr_fence_close(int fd, int rc)
 /* Fence DIR, which FD is, or -1 if that is not known; FD is given away. */
 SCR_FN void scr_fence_pin(scr_fence which, const char* dir, int fd)
 {
-  struct stat st;
-
   snprintf(scr_fence_dir[which], sizeof scr_fence_dir[which], "%s", dir);
-  scr_fence_close(scr_fence_is[which].fd, 0);
-  scr_fence_is[which].fd = fd;
-  if (fd < 0 || fstat(fd, &st) < 0) return;
-  scr_fence_is[which].dev = st.st_dev;
-  scr_fence_is[which].ino = st.st_ino;
+  scr_fence_close(scr_fence_fd[which], 0);
+  scr_fence_fd[which] = fd >= 0 && fstat(fd, &scr_fence_is[which]) < 0 ? scr_fence_close(fd, -1) : fd;
 }
 
 /*
@@ -322,9 +321,7 @@ SCR_FN int scr_fence_root(size_t which)
   struct stat st;
   int         fd = openat(AT_FDCWD, scr_fence_dir[which], SCR_O_DIR);
 
-  if (fd < 0 || scr_fence_is[which].fd < 0 ||
-      (fstat(fd, &st) == 0 && st.st_dev == scr_fence_is[which].dev && st.st_ino == scr_fence_is[which].ino))
-    return fd;
+  if (fd < 0 || scr_fence_fd[which] < 0 || (fstat(fd, &st) == 0 && scr_stat_same(&st, &scr_fence_is[which]))) return fd;
   errno = ESTALE;
   return scr_fence_close(fd, -1);
 }
@@ -9634,7 +9631,7 @@ SCR_FN int scr_rank2file_walk_below(const char* prefix, const scr_prefix_place* 
 
 /*
 ** Visit the objects of all leaves of the map of the dataset at PLACE.  IDENTITY has its id; if its other fields are
-** set, the map must be of this dataset: else SCR_ERR_INVALID.  RANKS receives the number of ranks of the map.
+** set, the map must be of this dataset: else SCR_ERR_INVALID.  RANKS, if not NULL, receives the map's number of ranks.
 */
 SCR_FN int scr_rank2file_walk(const char* prefix, const scr_prefix_place* place, const scr_identity* identity,
                               int* ranks, scr_rank2file_visit visit, void* arg)
@@ -9645,7 +9642,7 @@ SCR_FN int scr_rank2file_walk(const char* prefix, const scr_prefix_place* place,
   if (rc == SCR_SUCCESS && scr_identity_differs(&root.identity, identity))
     rc = SCR_ERR(SCR_ERR_INVALID, "the rank2file map in %s/%s is that of another dataset", prefix, place->meta);
   if (rc == SCR_SUCCESS) rc = scr_rank2file_walk_below(prefix, place, identity, &root, visit, arg);
-  *ranks = root.ranks;
+  if (ranks != NULL) *ranks = root.ranks;
   scr_rank2file_free(&root);
   return rc;
 }
@@ -9719,11 +9716,11 @@ SCR_FN int scr_prefix_finish_renames(const char* prefix, int id, const char* dir
 {
   scr_prefix_place place;
   scr_identity     identity = SCR_ZEROS;
-  int              ranks, rc = scr_prefix_locate(prefix, id, dir, &place);
+  int              rc = scr_prefix_locate(prefix, id, dir, &place);
 
   identity.id = id;
   return rc == SCR_SUCCESS
-             ? scr_rank2file_walk(prefix, &place, &identity, &ranks, scr_prefix_finish_leaf, (void*)(uintptr_t)prefix)
+             ? scr_rank2file_walk(prefix, &place, &identity, NULL, scr_prefix_finish_leaf, (void*)(uintptr_t)prefix)
              : rc;
 }
 
@@ -9790,12 +9787,12 @@ SCR_FN int scr_prefix_is_leftover(const char* prefix, const char* dir, const scr
 {
   scr_prefix_place place;
   scr_err_record   why;
-  int              ranks, rc;
+  int              rc;
 
   scr_err_save(&why);
   rc = scr_prefix_locate(prefix, identity->id, dir, &place);
   if (rc == SCR_SUCCESS)
-    rc = scr_rank2file_walk(prefix, &place, identity, &ranks, scr_prefix_see_leftover, (void*)(uintptr_t)prefix);
+    rc = scr_rank2file_walk(prefix, &place, identity, NULL, scr_prefix_see_leftover, (void*)(uintptr_t)prefix);
   scr_err_restore(&why);
   return rc == SCR_SUCCESS;
 }
@@ -9826,9 +9823,9 @@ SCR_FN int scr_prefix_clear(const char* prefix, const char* dir, const scr_ident
                             scr_rank2file_visit clear)
 {
   scr_prefix_place place;
-  int              ranks, rc = scr_prefix_locate(prefix, identity->id, dir, &place);
+  int              rc = scr_prefix_locate(prefix, identity->id, dir, &place);
 
-  if (rc == SCR_SUCCESS) rc = scr_rank2file_walk(prefix, &place, identity, &ranks, clear, (void*)(uintptr_t)prefix);
+  if (rc == SCR_SUCCESS) rc = scr_rank2file_walk(prefix, &place, identity, NULL, clear, (void*)(uintptr_t)prefix);
   if (rc == SCR_ERR_INVALID) return SCR_SUCCESS;
   if (rc == SCR_SUCCESS || rc == SCR_ERR_MISSING) scr_prefix_forget(prefix, identity->id, dir);
   return rc == SCR_ERR_MISSING ? SCR_SUCCESS : rc;
@@ -12975,13 +12972,13 @@ SCR_FN int scr_scan_meet(scr_publication* p, const scr_hash* names)
 {
   scr_scan_search  find = {names, 0};
   scr_prefix_place place;
-  int              i, ranks, rc = SCR_SUCCESS;
+  int              i, rc = SCR_SUCCESS;
 
   for (i = 0; i < p->rivals && rc == SCR_SUCCESS && scr_hash_size(names) > 0; i++) {
     scr_rival* r = &p->rival[i];
     find.hit = 0;
     rc = scr_prefix_locate(p->prefix, r->identity.id, r->dir, &place);
-    if (rc == SCR_SUCCESS) rc = scr_rank2file_walk(p->prefix, &place, &r->identity, &ranks, scr_scan_see_leaf, &find);
+    if (rc == SCR_SUCCESS) rc = scr_rank2file_walk(p->prefix, &place, &r->identity, NULL, scr_scan_see_leaf, &find);
     r->hit = rc == SCR_SUCCESS && find.hit;
     if (scr_err_is_damage(rc)) rc = SCR_SUCCESS; /* it cannot be fetched anyway */
     if (r->hit && r->stands) rc = scr_publish_refused(p, r);
@@ -13010,7 +13007,7 @@ SCR_FN int scr_scan_replace(scr_index* index, const scr_prefix_place* place, con
 {
   scr_publication p;
   scr_scan_names  n = {&p, scr_hash_new()};
-  int             i, ranks, rc;
+  int             i, rc;
 
   memset(&p, 0, sizeof p);
   p.prefix = index->prefix;
@@ -13018,7 +13015,7 @@ SCR_FN int scr_scan_replace(scr_index* index, const scr_prefix_place* place, con
   rc = scr_fmt(p.dir, sizeof p.dir, "%s", dir);
   if (rc == SCR_SUCCESS) rc = scr_publish_list_rivals(&p, index);
   if (rc == SCR_SUCCESS && p.rivals > 0)
-    rc = scr_rank2file_walk(p.prefix, place, &desc->identity, &ranks, scr_scan_name_leaf, &n);
+    rc = scr_rank2file_walk(p.prefix, place, &desc->identity, NULL, scr_scan_name_leaf, &n);
   if (rc == SCR_SUCCESS) rc = scr_scan_meet(&p, n.names);
   for (i = 0; i < p.rivals && rc == SCR_SUCCESS; i++)
     if (p.rival[i].hit) scr_index_remove(index, p.rival[i].identity.id, p.rival[i].dir);
@@ -13111,13 +13108,13 @@ SCR_FN int scr_scan_extract(scr_extraction* x, const scr_index_item* it)
 {
   scr_prefix_place place;
   scr_identity     identity = it->desc.identity;
-  int              ranks, rc = scr_prefix_locate(x->prefix, it->id, it->dir, &place);
+  int              rc = scr_prefix_locate(x->prefix, it->id, it->dir, &place);
 
   identity.id = it->id;
   x->dir = it->dir;
   if (rc == SCR_SUCCESS && (!it->complete || it->renaming))
     rc = SCR_ERR(SCR_ERR_INVALID, "dataset %d in %s/%s is not complete", it->id, x->prefix, it->dir);
-  if (rc == SCR_SUCCESS) rc = scr_rank2file_walk(x->prefix, &place, &identity, &ranks, scr_extract_leaf, x);
+  if (rc == SCR_SUCCESS) rc = scr_rank2file_walk(x->prefix, &place, &identity, NULL, scr_extract_leaf, x);
   if (rc == SCR_SUCCESS && x->found == 0 && x->name != NULL)
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "dataset %d in %s/%s has no file %s", it->id, x->prefix, it->dir, x->name);
   return rc;
@@ -15444,7 +15441,7 @@ SCR_FN int scr_dir_is_held(const scr_world* w, int fd)
   int         i;
 
   for (i = 0; i < w->nlocks; i++)
-    if (fstat(fd, &a) == 0 && fstat(w->lock[i], &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino) return 1;
+    if (fstat(fd, &a) == 0 && fstat(w->lock[i], &b) == 0 && scr_stat_same(&a, &b)) return 1;
   return 0;
 }
 
@@ -19852,12 +19849,12 @@ SCR_FN int scr_flush_is_dropped(const scr_flush* f)
   scr_flush_copy_seen seen = {scr.world.prefix, 0};
   scr_prefix_place    place;
   scr_err_record      why;
-  int                 ranks, rc;
+  int                 rc;
 
   scr_err_save(&why);
   rc = scr_prefix_locate(scr.world.prefix, f->id, f->to.dir, &place);
   if (rc == SCR_SUCCESS)
-    rc = scr_rank2file_walk(scr.world.prefix, &place, &f->to.desc.identity, &ranks, scr_flush_see_leaf, &seen);
+    rc = scr_rank2file_walk(scr.world.prefix, &place, &f->to.desc.identity, NULL, scr_flush_see_leaf, &seen);
   scr_err_restore(&why);
   return rc == SCR_SUCCESS && seen.renamed > 0;
 }
@@ -23358,7 +23355,7 @@ SCR_FN int scr_lock_is_of_this_process(int fd)
   if (fstat(fd, &mine) < 0) return 0;
   if (n < 0 || n > 65536) n = 65536; /* the limit may be far above what is in use */
   for (i = 0; i < n; i++)
-    if (i != fd && fstat((int)i, &other) == 0 && other.st_dev == mine.st_dev && other.st_ino == mine.st_ino) return 1;
+    if (i != fd && fstat((int)i, &other) == 0 && scr_stat_same(&other, &mine)) return 1;
   return 0;
 }
 
@@ -26003,7 +26000,7 @@ SCR_FN int scr_track_keep(int fd, const char* path, uint64_t length, const struc
               scr_track_share(out, fd, st, mode) == 0 && (!scr_fsync_enabled || scr_os.fsync(out) == 0);
     if (scr_os.close(out) < 0 || !written || scr_os.rename(tmp, cut) < 0)
       rc = SCR_ERRNO("cannot keep what followed %" PRIu64 " bytes of %s in %s", length, path, cut);
-    else if (scr_os.lstat(cut, &there) < 0 || is.st_dev != there.st_dev || is.st_ino != there.st_ino)
+    else if (scr_os.lstat(cut, &there) < 0 || !scr_stat_same(&is, &there))
       rc = SCR_ERR(SCR_ERR_IO, "%s is not what was written there: somebody renames files beside the tracked file %s",
                    cut, path);
     if (rc != SCR_SUCCESS) scr_os.unlink(tmp);

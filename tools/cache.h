@@ -68,7 +68,7 @@ SCR_FN int cache_same_dir(const char* a, const char* b)
   struct stat x, y;
 
   if (stat(a, &x) < 0 || stat(b, &y) < 0) return -1;
-  return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+  return scr_stat_same(&x, &y);
 }
 
 /* SCR_ERR_BUSY if the control or cache directory DIR belongs to runs of another prefix than PREFIX. */

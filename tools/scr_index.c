@@ -429,7 +429,7 @@ static int index_delete(const char* argv0, const char* prefix, const char* name,
   scr_prefix_place place;
   scr_identity     identity = {0, 0, 0};
   char             dir[SCR_MAX_FILENAME] = "";
-  int              ranks, fd = -1, rc = scr_hold_prefix(prefix, 0, &fd);
+  int              fd = -1, rc = scr_hold_prefix(prefix, 0, &fd);
 
   if (rc == SCR_ERR_BUSY)
     rc = force ? SCR_SUCCESS
@@ -445,7 +445,7 @@ static int index_delete(const char* argv0, const char* prefix, const char* name,
       rc = scr_fmt(dir, sizeof dir, "%s", it.dir);
     }
     if (rc == SCR_SUCCESS) rc = scr_prefix_locate(prefix, identity.id, dir, &place);
-    if (rc == SCR_SUCCESS) rc = scr_rank2file_walk(prefix, &place, &identity, &ranks, index_look_at_leaf, NULL);
+    if (rc == SCR_SUCCESS) rc = scr_rank2file_walk(prefix, &place, &identity, NULL, index_look_at_leaf, NULL);
     if (rc == SCR_SUCCESS) scr_index_begin_deletion(&index, identity.id, dir);
     rc = scr_index_close(&index, rc, 1);
     if (rc == SCR_SUCCESS && (rc = scr_prefix_clear(prefix, dir, &identity, scr_prefix_delete_leaf)) != SCR_SUCCESS)

@@ -265,7 +265,7 @@ static void transfer_drop(void)
   for (i = transfer_daemon.nodes - 1; i >= 0; i--) {
     transfer_node* n = &transfer_daemon.node[i];
     if (scr_transfer_daemon_path(n->cntl, path, sizeof path) == SCR_SUCCESS && fstat(n->life, &mine) == 0 &&
-        stat(path, &there) == 0 && mine.st_ino == there.st_ino && mine.st_dev == there.st_dev)
+        stat(path, &there) == 0 && scr_stat_same(&mine, &there))
       continue;
     scr_os.close(n->life);
     *n = transfer_daemon.node[--transfer_daemon.nodes];
