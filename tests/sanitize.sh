@@ -23,7 +23,7 @@ run() { # name, seconds, command...
 # shellcheck disable=SC2086
 ${CC:-cc} $SCR_TEST_CFLAGS -I. -o "$work/unit" tests/unit/unit.c -lz || exit 1
 # shellcheck disable=SC2086
-${CC:-cc} $SCR_TEST_CFLAGS -I. -o "$work/scr" tools/scr.c -lz || exit 1
+make -s tools/manual/manual.inc && ${CC:-cc} $SCR_TEST_CFLAGS -DTOOL_MANUAL -I. -o "$work/scr" tools/scr.c -lz || exit 1
 for c in $("$work/scr" help | sed -n 's/^  \([a-z_0-9]*\)  .*/\1/p'); do ln -s scr "$work/scr_$c"; done
 TEST_FULL=1 run unit 300 "$work/unit"
 BIN=$work run tools 240 tests/tools/tools.sh full

@@ -596,7 +596,6 @@ SCR_FN int status_main(int argc, char** argv)
 
   memset(&j, 0, sizeof j);
   j.seconds = 2;
-  j.shown = scr_hash_new();
   while ((c = getopt_long(argc, argv, "ws:jh", options, NULL)) != -1) {
     if (c == 'w') j.watch = 1;
     else if (c == 'j') j.json = 1;
@@ -610,6 +609,7 @@ SCR_FN int status_main(int argc, char** argv)
     SCR_ERRNO("cannot open the prefix directory %s", j.dir);
     return tool_fail(argv[0], 1, scr_err_text);
   }
+  j.shown = scr_hash_new();
   while ((rc = status_show(&j, &ended)) == SCR_SUCCESS && fflush(stdout) == 0 && j.watch && !ended) {
     if (!isatty(1) && !j.json) putchar('\n');
     sleep((unsigned)j.seconds);
