@@ -1,11 +1,11 @@
 #!/bin/bash
-# openmpi.sh - a copy of the tree is built with Open MPI and tested: by check-quick, in long by check-full.
+# openmpi.sh - a copy of the tree is built with Open MPI and tested: by check-quick, in long by check-full and check-scale.
 # Last line: N passed, N failed, N skipped.
 #
 #   openmpi.sh check|full|long
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
-case ${1:-} in check | full) goal=check-quick ;; long) goal=check-full ;; *) sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 2 ;; esac
+case ${1:-} in check | full) goals=check-quick ;; long) goals="check-full check-scale" ;; *) sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 2 ;; esac
 # What has no place here, and why; all else that is skipped is a failure.
 excused="process images need MPICH
 srun does not start ranks of Debian's Open MPI
@@ -20,13 +20,18 @@ tree=$(mktemp -d) || exit 1
 trap 'rm -rf "$tree"' EXIT
 unset MPICC MPIEXEC MPIFORT MPICXX BIN ONLY CI # of the suite that runs this
 (cd "$top" && cp -r scr.h scr_impl.c tools tests examples Makefile LICENSE README.md "$tree") && make -s -C "$tree" clean || exit 1
-make -C "$tree" MPICC=mpicc.openmpi $goal 2>&1 | tee "$tree/log"
-line=$(grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$tree/log" | tail -n 1)
-read -r passed _ failed _ <<<"${line:-0 passed, 1 failed}"
+passed=0 failed=0
+for goal in $goals; do
+  make -C "$tree" MPICC=mpicc.openmpi "$goal" 2>&1 | tee "$tree/now"
+  line=$(grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$tree/now" | tail -n 1)
+  read -r p _ f _ <<<"${line:-0 passed, 1 failed}"
+  passed=$((passed + p)) failed=$((failed + f))
+  cat "$tree/now" >>"$tree/log"
+done
 sed -n 's/^ *skipped: //p' "$tree/log" | sort -u >"$tree/skipped"
 skipped=$(grep -cvxF "$excused" "$tree/skipped")
 # An excuse that is no longer needed goes; what README says of Open MPI is what was tried.
-if [ $goal = check-full ]; then
+if [ "$1" = long ]; then
   grep -vxF -f "$tree/skipped" <<<"$excused" >"$tree/gone" && failed=$((failed + 1)) && sed 's/^/FAIL  no longer skipped: /' "$tree/gone"
 fi
 version=$(mpiexec.openmpi --version | sed -n '1s/.* \([0-9]*\.[0-9]*\).*/\1/p')
