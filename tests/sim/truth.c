@@ -395,7 +395,7 @@ void truth_loaded(process* p, int try, const char* name, int number)
   if (d->rejected) sim_violation("%s (number %d) is offered, which was rejected in this job", name, number);
   if (truth.offered) { /* the program has refused a newer one */
     int next = try > 0 ? truth_must_to(truth.loaded[try - 1] - 1) : 0;
-    if (number < next && !S.faults && number != truth.unserved && !may_lead(d, &truth.set[next]))
+    if (number < next && !(S.faults & ~FAULT_ROOM) && number != truth.unserved && !may_lead(d, &truth.set[next]))
       sim_violation("%s (number %d) is offered next, but %s (number %d) must have survived (%d nodes damaged, %s)",
                     name, number, truth.set[next].name, next, truth.damages, plan.scheme);
     return;
@@ -405,7 +405,7 @@ void truth_loaded(process* p, int try, const char* name, int number)
   truth_replaces(d);
   totals.offered++;
   sim_note("loaded %s, number %d (must: %d, damages: %d)", name, number, truth.must, truth.damages);
-  if (number < truth.must && !S.faults && try == 0 && number != truth.unserved && !may_lead(d, must))
+  if (number < truth.must && !(S.faults & ~FAULT_ROOM) && try == 0 && number != truth.unserved && !may_lead(d, must))
     sim_violation("%s (number %d) is offered, but %s (number %d) must have survived (%d nodes damaged, %s)", name,
                   number, must->name, truth.must, truth.damages, plan.scheme);
   if (truth.chosen && number != truth.chosen && number <= truth.chosen_at && try == 0 && !S.faults &&
@@ -480,7 +480,7 @@ void truth_after_life(int complete)
   }
   if (truth.asked && !truth.have && !truth.code && truth.work && plan.cache_used && plan.prefix_used)
     sim_violation("nothing is offered without an error, but %s was acknowledged", truth.set[truth.work].name);
-  if (truth.asked && !truth.have && !truth.code && must && !S.faults)
+  if (truth.asked && !truth.have && !truth.code && must && !(S.faults & ~FAULT_ROOM))
     sim_violation("nothing is offered, but %s (number %d) must have survived (%d nodes damaged, %s)",
                   truth.set[must].name, must, truth.damages, plan.scheme);
   for (i = 1; i <= truth.sets && plan.fresh && truth.asked && !truth.code; i++)
