@@ -565,7 +565,8 @@ SCR_API int SCR_Get_regions(void);
 ** starts from the beginning empties it itself.  SCR_Finalize forgets the name.  Not collective; after SCR_Init.
 **
 ** Errors: ARG: no PATH.  PATH: it is too long, not below the prefix, or of the library.  In Complete_output: IO: the
-** file cannot be read, or is a link.  ARG: two ranks track it.
+** file cannot be read, or is a link.  ARG: two ranks track it; or the rank has routed it, or its record, as a file of
+** the dataset.
 **
 ** Changed by SCR_TRACK.
 */

@@ -16125,10 +16125,11 @@ typedef enum { SCR_WRITING, SCR_WHOLE, SCR_REJECTED_BEFORE, SCR_REJECTED, SCR_PA
 
 /* What an ASIDE dataset is good for. */
 typedef enum {
-  SCR_ASIDE_KEPT,    /* another run may use it: other number of ranks, or a passing error */
-  SCR_ASIDE_PASSED,  /* the same, but it was passed over: no work is lost with it */
-  SCR_ASIDE_LOST,    /* more is lost than its redundancy can rebuild, unless a node comes back */
-  SCR_ASIDE_UNPROVEN /* the same, but perhaps it was never complete, or it was passed over: no work is lost with it */
+  SCR_ASIDE_KEPT,     /* another run may use it: other number of ranks, or a passing error */
+  SCR_ASIDE_REJECTED, /* the same, but a program has rejected it */
+  SCR_ASIDE_PASSED,   /* the same, but it was passed over: no work is lost with it */
+  SCR_ASIDE_LOST,     /* more is lost than its redundancy can rebuild, unless a node comes back */
+  SCR_ASIDE_UNPROVEN  /* the same, but perhaps it was never complete, or it was passed over: no work is lost with it */
 } scr_aside;
 
 typedef enum {
@@ -16486,7 +16487,7 @@ SCR_FN int scr_dataset_is_cached(const scr_dataset* ds)
 /* Returns 1 if DS is set aside, and work is lost without it. */
 SCR_FN int scr_dataset_is_missed(const scr_dataset* ds)
 {
-  return ds->life == SCR_ASIDE && (ds->aside == SCR_ASIDE_KEPT || ds->aside == SCR_ASIDE_LOST);
+  return ds->life == SCR_ASIDE && ds->aside != SCR_ASIDE_PASSED && ds->aside != SCR_ASIDE_UNPROVEN;
 }
 
 /* The newest checkpoint in the cache with this NAME of which all files are there, or NULL. */
@@ -21222,7 +21223,7 @@ SCR_FN scr_room_loss scr_room_costs(const scr_dataset* ds)
   if (ds->on_prefix == SCR_PREFIX_YES) return ds == newest ? SCR_ROOM_NEWEST : SCR_ROOM_ON_PREFIX;
   if (scr_flush_is_due(ds) && (!older || (ds->desc.flags & SCR_FLAG_OUTPUT))) return SCR_ROOM_WORK;
   if (scr_flush_is_due(ds) && ds == due) return SCR_ROOM_DUE;
-  if (ds->life == SCR_ASIDE && ds->aside != SCR_ASIDE_KEPT && ds->aside != SCR_ASIDE_PASSED) return SCR_ROOM_USELESS;
+  if (ds->life == SCR_ASIDE && ds->aside >= SCR_ASIDE_LOST) return SCR_ROOM_USELESS;
   if (!scr_desc_is_ckpt(&ds->desc)) return SCR_ROOM_USELESS;
   return older || ds->on_prefix == SCR_PREFIX_SUPERSEDED ? SCR_ROOM_SUPERSEDED : SCR_ROOM_WORK;
 }
@@ -22212,7 +22213,8 @@ SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
 **   4. Else the newest one that the application rejected, but only in other jobs (REJECTED_BEFORE).
 **   5. If cache and index have the same dataset, it is used from the cache.  Without SCR_FETCH only the cache counts.
 **   6. If one is rejected, or cannot be loaded, the search goes on below it by the rules 3 and 4; but not if it is
-**      whole in the cache, and only the prefix, on which it is to be read, cannot take it.
+**      whole in the cache, and only the prefix, on which it is to be read, cannot take it; nor if it is whole on the
+**      prefix, or can be made so in the cache, and only room is missing there.
 **      If none is left although complete ones exist, SCR_Have_restart and SCR_Start_output return an error, until a
 **      fresh start is asked for.
 **   7. A fresh start offers nothing but what the user chooses.
@@ -22789,24 +22791,35 @@ SCR_FN int scr_restart_may_fall_back(const scr_candidate* c, int rc)
 }
 
 /*
-** Returns 1 if only room in the cache is missing to use a checkpoint that is newer than C, and the prefix does not have
-** it, or not whole: no older one takes its place, unless the user chooses it.
+** Returns 1 if only room in the cache is missing to use a checkpoint that is newer than C, nothing was decided against
+** it, and the prefix does not have it, or not whole: no older one takes its place, unless the user chooses it.
 */
 SCR_FN int scr_restart_lacks_room(const scr_candidate* c)
 {
   const scr_dataset* ds = scr_dataset_find(scr.no_room);
 
-  return scr.no_room > c->id && !c->by_user && !scr.fresh_start && ds != NULL && ds->life == SCR_ASIDE;
+  return scr.no_room > c->id && !c->by_user && !scr.fresh_start && ds != NULL && ds->life == SCR_ASIDE &&
+         ds->aside == SCR_ASIDE_KEPT;
 }
 
 /* Nothing is loaded, and C is the last answer of rank 0: add to scr.tried, or print, what there is and why. */
 SCR_FN void scr_restart_tell_none(const scr_candidate* c)
 {
   if (scr_restart_lacks_room(c)) {
+    const scr_dataset* ds = scr_dataset_find(scr.no_room);
+    const char*        name = scr_desc_name(&ds->desc);
     scr.prefix_at_stake = 1;
-    scr_tried_add("only room is missing to make %s whole: free some, or copy it to the prefix with scr_postrun or "
-                  "scr_scavenge",
-                  scr_desc_name(&scr_dataset_find(scr.no_room)->desc));
+    if (ds->on_prefix != SCR_PREFIX_YES)
+      scr_tried_add("only room is missing to make %s whole: free some, or copy it to the prefix with scr_postrun or "
+                    "scr_scavenge",
+                    name);
+    else if (c->no_fetch)
+      scr_tried_add("only room is missing to make %s whole: free some, or let it be fetched, with SCR_FETCH=1", name);
+    else
+      scr_tried_add(
+          "only room is missing to make %s whole, and the prefix has it damaged: free some, or bring it there "
+          "again, with scr_index --drop %s and then scr_postrun",
+          name, name);
   }
   if (c->lost.at_stake && !scr.fresh_start) {
     scr.prefix_at_stake = 1;
@@ -24224,8 +24237,9 @@ SCR_FN void scr_run_look_up(const scr_index* index, scr_dataset* ds)
       ((found && it.passed) || scr_index_is_passed(index, ds->desc.identity.id) || scr.fresh_start))
     life = SCR_PASSED;
   if (scr_dataset_is_whole(ds) && life > ds->life) ds->life = life;
-  if (life == SCR_PASSED && ds->life == SCR_ASIDE)
-    ds->aside = ds->aside == SCR_ASIDE_KEPT || ds->aside == SCR_ASIDE_PASSED ? SCR_ASIDE_PASSED : SCR_ASIDE_UNPROVEN;
+  if (ds->life == SCR_ASIDE && life == SCR_PASSED)
+    ds->aside = ds->aside < SCR_ASIDE_LOST ? SCR_ASIDE_PASSED : SCR_ASIDE_UNPROVEN;
+  else if (ds->life == SCR_ASIDE && life != SCR_WHOLE && ds->aside == SCR_ASIDE_KEPT) ds->aside = SCR_ASIDE_REJECTED;
 }
 
 /* The parameter that tells this run to do without what is in the cache; NULL if none does. */

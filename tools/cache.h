@@ -96,16 +96,29 @@ SCR_FN int cache_check_prefix(const char* dir, const char* prefix)
 }
 
 /*
-** DIR, of SIZE bytes, becomes that of DIR.1, DIR.2 and so on which is PREFIX's, if there is one and DIR is not: of
-** several applications in one job, each has a directory of its own.
+** DIR, of SIZE bytes, becomes that of DIR.1, DIR.2 and so on which is PREFIX's, if there is one and DIR is not, or not
+** there: of several applications in one job, each has a directory of its own.
 */
 SCR_FN void cache_find(char* dir, size_t size, const char* prefix)
 {
-  char path[SCR_MAX_FILENAME];
-  int  n = 1, other = cache_check_prefix(dir, prefix) != SCR_SUCCESS;
+  char           path[SCR_MAX_FILENAME];
+  const char*    name = strrchr(dir, '/') + 1;
+  size_t         n = strlen(name);
+  struct dirent* e;
+  DIR*           d;
 
-  while (other && scr_fmt(path, sizeof path, "%s.%d", dir, n++) == SCR_SUCCESS && access(path, F_OK) == 0)
-    other = cache_check_prefix(path, prefix) != SCR_SUCCESS || scr_fmt(dir, size, "%s", path) != SCR_SUCCESS;
+  if (access(dir, F_OK) == 0 && cache_check_prefix(dir, prefix) == SCR_SUCCESS) return;
+  snprintf(path, sizeof path, "%.*s", (int)(name - dir), dir);
+  d = opendir(path);
+  while (d != NULL && (e = readdir(d)) != NULL) {
+    if (strncmp(e->d_name, name, n) != 0 || e->d_name[n] != '.' || e->d_name[n + 1] == '\0') continue;
+    if (strspn(e->d_name + n + 1, "0123456789") != strlen(e->d_name + n + 1)) continue;
+    if (scr_fmt(path, sizeof path, "%.*s%s/prefix.scrinfo", (int)(name - dir), dir, e->d_name) != SCR_SUCCESS) continue;
+    if (access(path, F_OK) < 0) continue;
+    *strrchr(path, '/') = '\0';
+    if (cache_check_prefix(path, prefix) == SCR_SUCCESS && scr_fmt(dir, size, "%s", path) == SCR_SUCCESS) break;
+  }
+  if (d != NULL) closedir(d);
 }
 
 /*

@@ -107,7 +107,7 @@ static int copy_control(const char* dir, void* arg)
 }
 
 /* Copy, and print the return code.  Returns it. */
-static int copy_run(char dir[SCR_MAX_FILENAME])
+static int copy_run(const char* dir)
 {
   char  text[64];
   char* real = tool_real(copy_job.prefix);
@@ -120,7 +120,6 @@ static int copy_run(char dir[SCR_MAX_FILENAME])
     copy_say(scr_err_text);
   } else {
     copy_job.prefix = real;
-    cache_find(dir, SCR_MAX_FILENAME, real);
     rc = cache_walk(dir, copy_control, NULL);
     if (rc == SCR_SUCCESS && copy_job.found == 0 && !copy_job.foreign) {
       if (copy_job.newest == 0) rc = SCR_ERR(SCR_ERR_NOT_FOUND, "%s lists no files of dataset %d", dir, copy_job.id);
@@ -170,6 +169,7 @@ SCR_FN int copy_main(int argc, char** argv)
   if (cntl == NULL || id == 0) return tool_usage(argv[0], copy_usage, 1, "--cntldir and --id are needed");
   copy_job.id = (int)id;
   if (scr_path_reduce_str(cntl, dir, sizeof dir) != SCR_SUCCESS) return tool_fail(argv[0], 1, scr_err_text);
+  cache_find(dir, sizeof dir, copy_job.prefix);
   if (!tool_is_dir(dir)) {
     SCR_ERRNO("cannot open the control directory %s", dir);
     return tool_fail(argv[0], 1, scr_err_text);

@@ -103,13 +103,13 @@ SCR_FN int inspect_cache_main(int argc, char** argv)
   if (optind + 1 != argc)
     return tool_usage(argv[0], inspect_cache_usage, 1, "one control directory is needed, or filemap.scrinfo in it");
   rc = scr_path_reduce_str(argv[optind], dir, sizeof dir);
+  if (rc == SCR_SUCCESS && prefix != NULL) cache_find(dir, sizeof dir, prefix);
   if (rc == SCR_SUCCESS && !tool_is_dir(dir)) {
     if ((slash = strrchr(dir, '/')) == NULL || strcmp(slash, "/filemap.scrinfo") != 0)
       rc = SCR_ERRNO("cannot open the control directory %s", dir);
     else *slash = '\0';
     if (rc == SCR_SUCCESS) rc = inspect_control(dir, prefix);
   } else if (rc == SCR_SUCCESS) {
-    if (prefix != NULL) cache_find(dir, sizeof dir, prefix);
     rc = cache_walk(dir, inspect_control, prefix);
   }
   if (rc != SCR_SUCCESS) return tool_fail(argv[0], 1, scr_err_text);

@@ -819,7 +819,7 @@ static int report_write(const report_all* a, const char* prefix, const char* out
   FILE*       f = out ? stdout : fd >= 0 ? fdopen(fd, "w") : NULL;
   struct stat st;
 
-  if (f == NULL && fd >= 0) scr_os.close(fd);
+  if (fd >= 0) fcntl(fd, F_SETFL, 0); /* who reads a FIFO may be slow */
   if (f == NULL) return SCR_ERRNO("cannot create %s", output);
   report_page(f, a, prefix);
   bad = fflush(f) != 0 || ferror(f);

@@ -292,11 +292,15 @@ static void a_rebuild_checks_what_it_reads_even_if_a_restart_does_not(void)
 
 /* ---- the older one of two ---------------------------------------------------------------------------------------- */
 
-/* Two checkpoints in the cache, `old` and `ck`; NEWER, of 1300 bytes, becomes the directory of the newer one here. */
-static void put_two(const scheme* c, char* newer)
+/*
+** Two checkpoints, `old` and `ck`, the newer CACHED ones of them in the cache, and both on the prefix if that has not
+** both; NEWER, of 1300 bytes, becomes the directory of the newer one here.
+*/
+static void put_two(const scheme* c, int cached, char* newer)
 {
   begin_nodes(c);
-  set("SCR_CACHE_SIZE=2");
+  set("SCR_CACHE_SIZE=%d", cached);
+  if (cached < 2) set("SCR_FLUSH=1");
   OK(SCR_Init());
   OK(put_shape("old", SCR_FLAG_CHECKPOINT, &shapes[0], 1));
   OK(put_shape("ck", SCR_FLAG_CHECKPOINT, &shapes[0], 1));
@@ -314,7 +318,7 @@ static void older_offered(const char* type, int k, loss what, unsigned mask)
   c.type = type;
   c.k = k;
   during("%s k=%d, %s of 0x%x", type, k, losses[what], mask);
-  put_two(&c, newer);
+  put_two(&c, 2, newer);
   if (mask >> rank & 1 && what == NODE) remove_tree(newer);
   else if (mask >> rank & 1) lose(what);
   MPI_Barrier(MPI_COMM_WORLD);
@@ -704,15 +708,25 @@ static void what_damaged_filemaps_listed_can_be_rebuilt_by_hand(void)
   CHECK(find_file(into, "rank_1_0", 0, path) == 1 && same_bytes(path, seed_of("ck1", 1, 0), 1013), "%s", path);
 }
 
-/* SCR_Init finds no room for what rank 1 has lost, the directory NEWER. */
-static void init_without_room(const char* newer)
+/*
+** SCR_Init has no room for what rank 1 has lost, the directory NEWER or, if that is NULL, all that its node had.  Returns
+** how many files could not be made.
+*/
+static int start_without_room(const char* newer)
 {
-  if (rank == 1) remove_tree(newer);
+  if (newer == NULL) shell("rm -rf nodes/tester/*/node.*-v1");
+  else if (rank == 1) remove_tree(newer);
   MPI_Barrier(MPI_COMM_WORLD);
   fault_on(FAULT_CREATE, "scr.dataset.2", ".new.", 1000);
   OK(SCR_Init());
-  CHECK(rank != 1 || fault_end() > 0, "nothing is rebuilt");
-  if (rank != 1) fault_end();
+  return fault_end();
+}
+
+static void init_without_room(const char* newer)
+{
+  int lacking = start_without_room(newer);
+
+  CHECK(rank != 1 || lacking > 0, "nothing is rebuilt");
 }
 
 /* Nothing older is offered, unless the user chooses it: the newer one can be rebuilt when there is room. */
@@ -722,7 +736,7 @@ static void what_only_lacks_room_makes_way_for_no_older_checkpoint(void)
   char   newer[1300];
   int    i, flag;
 
-  put_two(&c, newer);
+  put_two(&c, 2, newer);
   for (i = 0; i < 2; i++) {
     init_without_room(newer);
     CODE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "only room is missing to make ck whole");
@@ -742,20 +756,52 @@ static void what_only_lacks_room_is_kept_although_the_prefix_has_a_damaged_copy(
   char   newer[1300], prefix[1300], path[SCR_MAX_FILENAME];
   int    flag;
 
-  put_two(&c, newer);
+  put_two(&c, 2, newer);
   set("SCR_FLUSH=1");
   run_gets_shape("ck", &shapes[0]);
   snprintf(prefix, sizeof prefix, "%s/prefix/ck", case_dir);
   if (rank == 0 && find_file(prefix, "rank_0", 0, path) > 0) flip_bit(path, 7);
   init_without_room(newer);
-  CODE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "only room is missing to make ck whole");
+  CODE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "scr_index --drop ck");
   OK(SCR_Finalize());
   run_gets_shape("ck", &shapes[0]);
+}
+
+/* What was decided against the newer one holds all the same: the next start does not wait for its room. */
+static void what_lacks_room_and_was_decided_against_keeps_nobody_back(void)
+{
+  static const char* const decisions[] = {"the user has chosen another one", "a fresh start",
+                                          "another job has rejected it"};
+  scheme                   c = {"XOR", 1};
+  char                     newer[1300];
+  int                      i;
+
+  for (i = 0; i < 3; i++) {
+    during("%s", decisions[i]);
+    put_two(&c, 1, newer);
+    set("SCR_FETCH_BYPASS=1");
+    if (i == 0) set("SCR_CURRENT=old");
+    if (i == 1) set("SCR_FRESH_START=1");
+    if (i == 2) as_job("other");
+    start_without_room(NULL);
+    if (i == 0) get_shape("old", &shapes[0]);
+    if (i == 1) get(NULL, 0, 0);
+    if (i == 2) rejects("ck");
+    run_dies();
+    set("SCR_CURRENT=");
+    set("SCR_FRESH_START=");
+    as_job(NULL);
+    start_without_room(NULL);
+    if (i == 1) get(NULL, 0, 0);
+    else get_shape("old", &shapes[0]);
+    OK(SCR_Finalize());
+  }
 }
 
 const test_case loss_cases[] = {CASE(xor_rebuilds_what_it_bears_and_refuses_the_rest, "3 4 | 2", "5 6 7"),
                                 CASE(what_only_lacks_room_makes_way_for_no_older_checkpoint, "4"),
                                 CASE(what_only_lacks_room_is_kept_although_the_prefix_has_a_damaged_copy, "4"),
+                                CASE(what_lacks_room_and_was_decided_against_keeps_nobody_back, "4"),
                                 CASE(partner_rebuilds_what_it_bears_and_refuses_the_rest, ANY_5),
                                 CASE(rs_rebuilds_what_it_bears_and_refuses_the_rest, "3 | 4 5", "6 7"),
                                 CASE(xor_rebuilds_files_of_every_shape, ANY),

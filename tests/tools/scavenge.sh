@@ -109,6 +109,10 @@ killed SCR_COPY_TYPE=XOR
 says "nothing is lost" 0 "dataset 3 is in $p/heat.300" $scavenge
 whole "nothing is lost"
 says "again" 0 "on the prefix already" $scavenge
+echo damaged >"$p/heat.300/rank_1.heat"
+check "damaged on the prefix" 0 - "$BIN/scr_index" --drop heat.300
+says "damaged on the prefix: again after a drop" 0 "the newest checkpoint on the prefix is 3, heat.300" "$BIN/scr_postrun"
+whole "damaged on the prefix"
 SCR_JOB_ID=8 run --steps 600
 check "the next job restarts from it, and has the answer" 0 "$calm" answer
 says "the next job, from where" 0 "restarted from heat.300" cat "$tmp/log"
@@ -390,6 +394,7 @@ rm -rf "$p" "$tmp/base" && mkdir -p "$tmp/first" "$p"
 check "two applications: the second one's directory" 0 "" test -d "$job.1/scr.dataset.3"
 rm "$p/.scr/nodes.scr"
 says "two applications: inspect" 0 "^ *3$" "$BIN/scr_inspect" --up "$host"
+rm -rf "$job" # the first one's
 says "two applications: scavenge" 0 "dataset 3 is in $p/heat.300" env SCR_NODELIST="$host" $scavenge
 check "two applications: the bytes" 0 "" same "$p/heat.300" 300
 
