@@ -461,13 +461,15 @@ SCR_FN int scr_os_open(const char* path, int flags, mode_t mode)
   return scr_fence_close(at, fd);
 }
 
+#define SCR_BY_ANY ((uid_t)-1) /* in place of a user: nobody knows who wrote a file of ours, as others could */
+
 /*
 ** Returns 1 if the file ST is one that a map of USER may name: USER's own, or any if USER is 0; and one of root, where
-** this process is root's, who hands its maps over to the owner of their directory.
+** this process is root's, who hands its maps over to the owner of their directory.  None if USER is SCR_BY_ANY.
 */
 SCR_FN int scr_os_is_of(const struct stat* st, uid_t user)
 {
-  return user == 0 || st->st_uid == user || st->st_uid + geteuid() == 0;
+  return user == 0 || (user != SCR_BY_ANY && (st->st_uid == user || st->st_uid + geteuid() == 0));
 }
 
 /* The same of NAME in the directory AT, which is held open: nobody can swap it meanwhile.  If not, errno is EPERM. */
@@ -1285,8 +1287,9 @@ SCR_FN int scr_utf8_length(const unsigned char* s)
 ** Offers     scr_path_reduce_str, scr_path_relative, scr_path_below, scr_path_base, scr_path_in_prefix,
 **            scr_path_is_safe_rel, scr_path_common, scr_path_keep, scr_path_flatten, scr_path_dir_of, scr_mkdirs,
 **            scr_file_size, scr_file_has_size, scr_file_open, scr_tree_remove, scr_flat_remove, scr_writers,
-**            scr_writers_find, scr_writers_has, scr_path_stays, scr_file_plain, scr_file_is_listed, scr_file_distrust,
-**            scr_file_trusted, scr_dir_is_shared, scr_file_claim, scr_file_is_claim.
+**            scr_writers_find, scr_writers_has, scr_path_stays, scr_file_plain, scr_file_is_listed,
+**            scr_file_has_writers, scr_file_distrust, scr_file_trusted, scr_dir_is_shared, scr_file_claim,
+**            scr_file_is_claim.
 ** Invariants
 **   T1  A reduced path has no empty component, no ".", and ".." only in front of a relative path.
 ** Failure    SCR_ERR_PATH if a buffer is too short.
@@ -1599,17 +1602,23 @@ SCR_FN int scr_file_is_listed(int fd)
 #endif
 }
 
+/* Returns 1 if others than its owner and root can write the file ST.  LISTED: it has a list of users. */
+SCR_FN int scr_file_has_writers(const struct stat* st, int listed)
+{
+  int own = st->st_gid == st->st_uid && st->st_gid == getegid() && !listed; /* the user's own group has this number */
+
+  return (st->st_mode & S_IWOTH) != 0 || ((st->st_mode & S_IWGRP) != 0 && !own);
+}
+
 /*
 ** Why the settings in the file ST, which was found and not named by the user, must not be used; NULL if they may be.
 ** LISTED: it has a list of users.
 */
 SCR_FN const char* scr_file_distrust(const struct stat* st, int listed)
 {
-  int own = st->st_gid == st->st_uid && st->st_gid == getegid() && !listed; /* the user's own group has this number */
-
   if (st->st_uid != geteuid() && st->st_uid != 0) return "that of another user";
   if (!S_ISREG(st->st_mode)) return "not a plain file";
-  return st->st_mode & S_IWOTH || (st->st_mode & S_IWGRP && !own) ? "one that others can write" : NULL;
+  return scr_file_has_writers(st, listed) ? "one that others can write" : NULL;
 }
 
 /*
@@ -2525,8 +2534,8 @@ SCR_FN int scr_file_load(int fd, size_t n, scr_buf* b, const char* path)
 
 /*
 ** Merge the image at the start of the file PATH into H; *HEAD receives its size, which may be MAX at most, and *BY, if
-** BY is not NULL, the user whose file it is, or 0 if it is this user's, or root's.  If WHOLE is set, nothing may follow
-** the image.
+** BY is not NULL, the user who wrote it, or 0 if that is this user, or root; or SCR_BY_ANY.  If WHOLE is set, nothing
+** may follow the image.
 **
 ** Header and body are read through one open: between two opens, the file could be replaced by one of another size.
 */
@@ -2556,10 +2565,11 @@ SCR_FN int scr_hash_file_load(const char* path, int whole, uint64_t max, scr_has
       rc = SCR_ERR(SCR_ERR_FORMAT, "%s has %" PRIu64 " bytes behind its end", path, file - size);
     else rc = scr_file_load(fd, (size_t)size - SCR_FILE_HEAD, &b, path);
   }
-  scr_os.close(fd);
   if (rc == SCR_SUCCESS) rc = scr_hash_image_parse(b.p, b.n, &used, h, path);
   if (rc == SCR_SUCCESS) *head = used;
-  if (rc == SCR_SUCCESS && by != NULL) *by = st.st_uid == geteuid() ? 0 : st.st_uid;
+  if (rc == SCR_SUCCESS && by != NULL)
+    *by = st.st_uid != geteuid() ? st.st_uid : scr_file_has_writers(&st, scr_file_is_listed(fd)) ? SCR_BY_ANY : 0;
+  scr_os.close(fd);
   scr_buf_free(&b);
   return rc;
 }
@@ -2774,7 +2784,7 @@ SCR_FN int scr_hash_file_write_shared(const char* path, const scr_hash* h, scr_s
 
   while (rc == SCR_SUCCESS && fd < 0) { /* a process with the same id may have died here, or write on another machine */
     rc = scr_fmt(tmp, sizeof tmp, "%s.%s.%ld.%u.tmp", path, scr_msg_host, (long)getpid(), count++);
-    if (rc == SCR_SUCCESS) fd = scr_os.open(tmp, O_WRONLY | O_CREAT | O_EXCL, 0664);
+    if (rc == SCR_SUCCESS) fd = scr_os.open(tmp, O_WRONLY | O_CREAT | O_EXCL, sharing == SCR_SHARE_READ ? 0644 : 0664);
     if (rc == SCR_SUCCESS && fd < 0 && (errno != EEXIST || --tries <= 0)) rc = SCR_ERRNO("cannot create %s", tmp);
   }
   if (fd >= 0) {
@@ -6427,7 +6437,8 @@ SCR_FN int scr_copy_source(const scr_extent* x, int whole, int* fd)
 
 /*
 ** Let nobody read the file that T writes who may not read the one open as FROM, of which it receives bytes: it may have
-** been made with the rights of another file, or before by a version that gave more.
+** been made with the rights of another file.  SCR_ERR_UNSAFE if somebody may have put a file in the place of one that
+** this run has made: such a file is open to others, who may have opened it before.
 */
 SCR_FN int scr_copy_narrow(const scr_copy_target* t, int from)
 {
@@ -6437,6 +6448,10 @@ SCR_FN int scr_copy_narrow(const scr_copy_target* t, int from)
 
   if (fstat(from, &a) < 0 || fstat(to, &b) < 0) return SCR_ERRNO("cannot look at %s", t->file[t->n - 1].path);
   hidden = ~a.st_mode & b.st_mode & (S_IRGRP | S_IROTH);
+  if (hidden != 0 && t->file[t->n - 1].made)
+    return SCR_ERR(SCR_ERR_UNSAFE,
+                   "%s can be read by more users than what it is to receive, which is not how it was made",
+                   t->file[t->n - 1].path);
   if (hidden == 0 || scr_os.fchmod(to, b.st_mode & 07777 & ~hidden) == 0) return SCR_SUCCESS;
   return SCR_ERRNO("cannot set the mode of %s", t->file[t->n - 1].path);
 }
@@ -8933,6 +8948,12 @@ typedef enum { SCR_NAMES_FINAL, SCR_NAMES_TEMPORARY, SCR_NAMES_MIXED } scr_names
 /* SCR_ERR_UNSAFE: the map of the user BY has no power over the file PATH, with the state ST. */
 SCR_FN int scr_object_refused(const char* path, const struct stat* st, uid_t by)
 {
+  if (by == SCR_BY_ANY)
+    return SCR_ERR(
+        SCR_ERR_UNSAFE,
+        "%s is named by a rank2file map that others than its owner can write; chmod g-w,o-w the map if it is "
+        "yours",
+        path);
   return SCR_ERR(SCR_ERR_UNSAFE, "%s belongs to user %lu, and the rank2file map that names it to user %lu", path,
                  (unsigned long)st->st_uid, (unsigned long)by);
 }
@@ -8987,8 +9008,8 @@ SCR_FN int scr_object_extents(const scr_object* o, const char* prefix, int id, s
     const scr_extent* x = &o->packed.extent[i];
     rc = scr_object_place(x->path, NULL, prefix, id, temporary, path, sizeof path);
     if (rc == SCR_SUCCESS && names == SCR_NAMES_MIXED && scr_os.lstat(path, &st) < 0 && errno == ENOENT)
-      rc = scr_object_place(x->path, NULL, prefix, id, 0, path, sizeof path); /* this one is renamed already */
-    if (rc == SCR_SUCCESS) rc = scr_object_is_of(path, o->by);
+      rc = scr_object_place(x->path, NULL, prefix, id, 0, path, sizeof path);         /* this one is renamed already */
+    if (rc == SCR_SUCCESS && o->by != SCR_BY_ANY) rc = scr_object_is_of(path, o->by); /* it is only read */
     if (rc == SCR_SUCCESS) rc = scr_extents_add(l, path, x->offset, x->length);
   }
   return rc;
@@ -11021,7 +11042,12 @@ SCR_FN int scr_nodes_file_walk(const char* prefix,
   int                  rc = scr_record_path(prefix, "nodes.scr", path, sizeof path);
 
   if (rc == SCR_SUCCESS) rc = scr_hash_file_read_record(path, h, &by);
-  if (rc == SCR_SUCCESS && by != 0 && (geteuid() != 0 || stat(prefix, &top) < 0 || top.st_uid != by))
+  if (rc == SCR_SUCCESS && by == SCR_BY_ANY)
+    rc = SCR_ERR(SCR_ERR_UNSAFE,
+                 "%s can be written by others, and the directories that it names are not used; the next run writes it "
+                 "anew",
+                 path);
+  else if (rc == SCR_SUCCESS && by != 0 && (geteuid() != 0 || stat(prefix, &top) < 0 || top.st_uid != by))
     rc = SCR_ERR(SCR_ERR_UNSAFE,
                  "%s is what user %lu has written, and the directories that it names are not used; only that user can "
                  "do this",

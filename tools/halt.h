@@ -105,22 +105,22 @@ SCR_FN int halt_find_run(const char* dir, halt_run* r)
 
 /*
 ** Do ACTION, a command of the shell, on the host of rank 0 of the run R over the prefix directory DIR, if that process
-** has the lock of the run open, and that is the file that named it: others may be able to write to that file, and to
-** name there a process of yours, or to give its name to another one meanwhile.
+** has the lock of the run open for writing, and that is the file that named it: others may be able to write to that
+** file, and to name there a process of yours, or to give its name to another one meanwhile.
 */
 SCR_FN int halt_with_process(const char* dir, const halt_run* r, const char* action)
 {
   hosts       one = {NULL, 0};
   remote_job  job;
   scr_buf     b = {NULL, 0, 0, 0};
-  char        path[SCR_MAX_FILENAME], finds[600];
+  char        path[SCR_MAX_FILENAME], finds[1000];
   const char* line;
   int         rc = scr_record_path(dir, "run.lock", path, sizeof path);
 
   snprintf(finds, sizeof finds,
            "; is=$(stat -c %%d:%%i \"$lock\"); case $is in *:%" PRIu64 ") ;; *) is=another ;; esac; "
-           "if stat -L -c %%d:%%i /proc/%ld/fd/* 2>&1 | grep -qx \"$is\"; then %s; fi; "
-           "echo it does not have \"$lock\" open; exit 1",
+           "if for f in /proc/%ld/fd/*; do case $(stat -c %%A \"$f\" 2>&1) in l?w*) stat -L -c %%d:%%i \"$f\" ;; esac; "
+           "done 2>&1 | grep -qx \"$is\"; then %s; fi; echo it does not have \"$lock\" open for writing; exit 1",
            (uint64_t)r->lock, r->pid, action);
   scr_buf_add(&b, "lock=", 5);
   scr_buf_quote(&b, path);

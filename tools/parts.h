@@ -88,14 +88,20 @@ SCR_FN void parts_dir(const char* dir, int k, const char* tag, uint64_t size, in
   else printf("%d read %.6f %d\n", k, secs, other);
 }
 
-/* Remove PATH, which the tests have made, as its name says. */
+/*
+** Remove PATH, which the tests have made, as its name says; a directory only where no other user can put another one
+** in its place meanwhile.
+*/
 SCR_FN void parts_remove(const char* path)
 {
   const char* name = tool_name(path);
+  char        dir[SCR_MAX_FILENAME];
 
   if (strncmp(name, "scr_test_system.", 16) != 0 && strncmp(name, "scr.scr_test_system.", 20) != 0) return;
-  if (tool_is_dir(path)) scr_tree_remove(path);
-  else scr_os.unlink(path);
+  if (!tool_is_dir(path)) scr_os.unlink(path);
+  else if (scr_path_dir_of(path, dir, sizeof dir) == SCR_SUCCESS && scr_private_check(dir) == SCR_SUCCESS &&
+           scr_private_check(path) == SCR_SUCCESS)
+    scr_tree_remove(path);
 }
 
 SCR_FN void parts_visit_host(const char* host, const char* kind, const char* dir, void* arg)

@@ -854,7 +854,9 @@ SCR_FN int report_main(int argc, char** argv)
   if (rc == SCR_SUCCESS && a.failed) rc = SCR_ERR_OOM();
   if (rc == SCR_SUCCESS && a.runs == 0) rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the log %s has no run", path);
   if (rc == SCR_SUCCESS && output == NULL) report_print(&a, prefix);
-  else if (rc == SCR_SUCCESS) rc = report_write(&a, prefix, output);
+  else if (rc == SCR_SUCCESS && strcmp(output, "-") == 0) rc = report_write(&a, prefix, output);
+  else if (rc == SCR_SUCCESS && (rc = scr_path_reduce_str(output, path, sizeof path)) == SCR_SUCCESS)
+    rc = report_write(&a, prefix, path); /* by the whole path, of which the fence sees whether it is in the prefix */
   report_free(&a);
   if (rc != SCR_SUCCESS) return tool_fail(argv[0], 1, scr_err_text);
   return fflush(stdout) == 0 ? 0 : 1;

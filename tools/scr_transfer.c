@@ -340,7 +340,7 @@ static int transfer_make(const char* dir)
     if ((slash = strrchr(base, '/')) != NULL && slash > base) *slash = '\0';
     else rc = SCR_ERR(SCR_ERR_ARG, "%s is not a control directory, BASE/USER/scr.JOB", dir);
   rel = dir + strlen(base) + 1;
-  if (rc == SCR_SUCCESS && !tool_is_dir(dir)) rc = scr_private_mkdir(base, rel);
+  if (rc == SCR_SUCCESS) rc = scr_private_mkdir(base, rel); /* what is there may be another user's, or a link */
   if (rc != SCR_SUCCESS) return rc;
   rc = scr_transfer_open(&t, dir);
   return scr_transfer_close(&t, rc, 1);

@@ -342,6 +342,13 @@ cp words kept
 rm words
 check "the file is gone: refused" 1 "" run 2 OPENS
 said "the file is gone: the message" "cannot open .*/words, which the program had open: No such file or directory; bring it back"
+ln -s kept words
+check "the file is a link: refused" 1 "" run 2 OPENS
+said "the file is a link: the message" "cannot open .*/words, which the program had open: Too many levels of symbolic links"
+rm words && mkfifo words
+LIMIT=20 check "the file is a FIFO: refused" 1 "" run 2 OPENS
+said "the file is a FIFO: the message" "words.* is no plain file any more\|cannot open .*/words, which the program had open: No such device"
+rm words
 printf te >words
 check "the file is shorter: refused" 1 "" run 2 OPENS
 said "the file is shorter: the message" "words has 2 bytes, but had 5 in the image: bring it back as it was"

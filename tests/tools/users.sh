@@ -103,6 +103,26 @@ fresh 755
 check "a prefix that is the user's alone, with umask 0" 0 "" masked 0
 check "a prefix that is the user's alone: what the group may write in .scr" 0 "" find "$p/.scr" -perm /022
 
+# A map, or the list of nodes, that others could have written has no power, whoever its owner is.
+fresh 2770
+check "a run, for its maps" 0 "" job 2
+as $mine chmod g+w step.1/.scr/rank2file.0.0.scr .scr/nodes.scr
+SCR_PREFIX_SIZE=1 check "a map that the group can write" 0 "" job 3
+tell "a map that the group can write" "is named by a rank2file map that others than its owner can write; chmod g-w,o-w the map"
+check "a map that the group can write deletes nothing" 0 "3" sh -c "ls step.1 | grep -c rank_"
+as $mine chmod g+w .scr/nodes.scr
+says "a list of nodes that the group can write" 1 "nodes.scr can be written by others, and the directories that it names are not used" as $mine scr_where
+as $mine chmod g-w step.1/.scr/rank2file.0.0.scr
+SCR_PREFIX_SIZE=1 check "a map that the group can write, no more" 0 "" job 4
+check "as the message says: it is deleted" 1 "" test -d step.1
+
+# A daemon serves no directory that another user has made, or put a link in.
+fresh 2770
+they mkdir "$base/$mine"
+they ln -s "$mail" "$base/$mine/scr.57"
+says "a daemon in a directory of theirs" 1 "belongs to user" as $mine timeout 20 scr_transfer "$base/$mine/scr.57"
+home_is_as_it_was "a daemon in a directory of theirs"
+
 fresh 2770
 they ln -s "$mail" step.1
 check "a link in place of a directory" 3 - job 2

@@ -19,15 +19,18 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "table.h"
 
+IMG_NATIVE(syscall);
 IMG_NATIVE(open);
 IMG_NATIVE(openat);
 IMG_NATIVE(close);
@@ -382,12 +385,32 @@ static int is_written(const opened* o)
   return (o->flags & O_ACCMODE) != O_RDONLY;
 }
 
+/*
+** Open PATH, which has no links (path_of), with FLAGS: who can write on the way may have put a link there meanwhile, or
+** a FIFO, which is not waited for.
+*/
+static int open_plain(const char* path, int flags)
+{
+  struct open_how how;
+  int             fd, waits = !(flags & O_NONBLOCK);
+
+  memset(&how, 0, sizeof how);
+  flags = (flags & (O_ACCMODE | O_APPEND | O_NONBLOCK | O_SYNC | O_DIRECT | O_DIRECTORY)) | O_CLOEXEC;
+  how.flags = (uint64_t)(flags | O_NOFOLLOW | O_NONBLOCK);
+  how.resolve = RESOLVE_NO_SYMLINKS;
+  fd = (int)scr_native_syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+  if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* before Linux 5.6, or forbidden in a container */
+    fd = scr_native_open(path, flags | O_NOFOLLOW | O_NONBLOCK);
+  if (fd >= 0 && waits) scr_native_fcntl(fd, F_SETFL, flags & (O_APPEND | O_DIRECT));
+  return fd;
+}
+
 /* The CRC32 of the last bytes of PATH before SIZE, in CRC.  Returns 1 on success, 0 if this user cannot read it. */
 static int tail_of(const char* path, int64_t size, uint32_t* crc)
 {
   char    buf[TAIL];
   size_t  n = size < TAIL ? (size_t)size : TAIL;
-  int     fd = scr_native_open(path, O_RDONLY | O_CLOEXEC);
+  int     fd = open_plain(path, O_RDONLY);
   ssize_t got = fd < 0 ? -1 : pread(fd, buf, n, size - (int64_t)n);
 
   if (fd >= 0) scr_native_close(fd);
@@ -447,11 +470,13 @@ static void reopen(const opened* o)
 {
   struct stat st;
   uint32_t    tail;
-  int         fd = scr_native_open(o->path, (o->flags | O_CLOEXEC) & ~(O_CREAT | O_EXCL | O_TRUNC));
+  int         fd = open_plain(o->path, o->flags);
 
   if (fd < 0 || fstat(fd, &st) != 0)
     img_die("cannot open %s, which the program had open: %s; bring it back, with the bytes that it had", o->path,
             strerror(errno));
+  if (o->size >= 0 && !S_ISREG(st.st_mode))
+    img_die("%s, which the program had open, is no plain file any more: bring it back as it was", o->path);
   if (o->size >= 0 && st.st_size >= o->size && !o->is_updated && tail_of(o->path, o->size, &tail) && tail != o->tail)
     img_die("%s is not the file that the program had open, or was changed before byte %ld: bring it back as it was",
             o->path, (long)o->size);
