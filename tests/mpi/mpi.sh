@@ -52,11 +52,12 @@ T=$(cd "$T" && pwd -P)
 trap stop EXIT
 trap 'exit 130' INT TERM HUP
 
+flags=${SCR_TEST_CFLAGS:-} # the parameters of the runs are unset below
 # In the background, a few at a time: COMMAND with the options of all test programs.
 compile() { # COMMAND...
   while [ "$(jobs -pr | wc -l)" -ge 3 ]; do sleep 0.05; done
   # shellcheck disable=SC2086
-  "$@" -g ${SCR_TEST_CFLAGS:-} -I"$T/src" &
+  "$@" -g $flags -I"$T/src" &
   jobs+=($!)
 }
 built() {
