@@ -12658,13 +12658,19 @@ SCR_FN int scr_rebuild_finish(scr_rebuilder* x, int r)
   return rc == SCR_SUCCESS ? scr_member_finish(&x->m[r], &h, 1) : rc;
 }
 
-/* Rename the rebuilt files of member R into place; files that were not lost stay, and their new copies are removed. */
+/*
+** Rename the rebuilt files of member R into place; files that were not lost stay, and their new copies are removed.  No
+** link is followed that somebody has put into the directory since its files were listed: it is fenced, or lies in one
+** that is.
+*/
 SCR_FN int scr_rebuild_place(scr_rebuilder* x, int r)
 {
   scr_member* m = &x->m[r];
   char        dir[SCR_MAX_FILENAME], text[SCR_MAX_FILENAME + 16];
-  int         i, rc = SCR_SUCCESS;
+  size_t      which;
+  int         i, alone = scr_fence_length(m->red, &which) == 0, rc = scr_rebuild_home(m->red, dir, sizeof dir);
 
+  if (rc == SCR_SUCCESS && alone) scr_fence_set(SCR_FENCE_TARGET, dir);
   for (i = 0; i < m->n; i++) { /* first, because no later call would remove these after a crash */
     if (m->bad[i] || m->temp[i] == NULL) continue;
     scr_os.unlink(m->temp[i]);
@@ -12679,6 +12685,7 @@ SCR_FN int scr_rebuild_place(scr_rebuilder* x, int r)
     snprintf(text, sizeof text, "rebuilt %s", path);
     if (rc == SCR_SUCCESS && x->job->say != NULL) x->job->say(text);
   }
+  if (alone) scr_fence_set(SCR_FENCE_TARGET, "");
   return rc;
 }
 

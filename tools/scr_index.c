@@ -533,16 +533,17 @@ static void index_say_path(const char* path)
 
 /*
 ** Make the directory INTO, and fence it.  Others may be able to write to where it lies: a link that they put in its
-** place, before or meanwhile, is not followed.
+** place, before or meanwhile, is not followed; nor one on the way to it below the prefix, which has its fence already.
 */
 static int index_fence(const char* into)
 {
   char        above[SCR_MAX_FILENAME], *slash;
   struct stat st;
+  size_t      which;
   int         fd, rc = scr_path_dir_of(into, above, sizeof above);
 
   while (rc == SCR_SUCCESS && stat(above, &st) < 0 && (slash = strrchr(above, '/')) > above) *slash = '\0';
-  scr_fence_set(SCR_FENCE_TARGET, above);
+  if (scr_fence_length(into, &which) == 0) scr_fence_set(SCR_FENCE_TARGET, above);
   if (rc == SCR_SUCCESS) rc = scr_mkdirs(into, 0777);
   if (rc != SCR_SUCCESS) return rc;
   if ((fd = scr_fence_open(AT_FDCWD, into, SCR_FENCE_LINKS)) < 0) return SCR_ERRNO("cannot open %s", into);

@@ -847,8 +847,9 @@ static int test_system_death(test_system* t, int processes)
     return rc;
   }
   if (t->timeout > TEST_SYSTEM_BARE) t->timeout = TEST_SYSTEM_BARE;
-  /* Whichever process is first to make the directory kills itself; the others wait. */
-  snprintf(text, sizeof text, "mkdir \"$0\" 2>/dev/null && kill -9 $$; exec sleep %lld", (long long)t->timeout + 30);
+  /* Whichever process is first to make the directory kills itself, when all are there; the others wait. */
+  snprintf(text, sizeof text, "mkdir \"$0\" 2>/dev/null && { sleep 1; kill -9 $$; }; exec sleep %lld",
+           (long long)t->timeout + 30);
   launch_add(&b, "sh -c");
   launch_add_word(&b, text);
   snprintf(text, sizeof text, "%s/death", t->work);

@@ -709,8 +709,8 @@ static void what_damaged_filemaps_listed_can_be_rebuilt_by_hand(void)
 }
 
 /*
-** SCR_Init has no room for what rank 1 has lost, the directory NEWER or, if that is NULL, all that its node had.  Returns
-** how many files could not be made.
+** SCR_Init has no room for what rank 1 has lost, the directory NEWER or, if that is NULL, all that its node had.
+** Returns how many files could not be made.
 */
 static int start_without_room(const char* newer)
 {

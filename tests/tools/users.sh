@@ -501,6 +501,9 @@ fresh 2770
 BYTES=9000 SCR_USE_CONTAINERS=1 SCR_CONTAINER_SIZE=4K check "a run with small containers" 0 "" job 1
 chmod 644 step.1/.scr/ctr.*.scr && chmod 600 step.1/.scr/ctr.1.scr
 check "containers of different rights: extracted" 0 - as $mine scr_index --extract step.1 --into out
+they ln -s "$mail" away
+says "a link of theirs on the way to where files are extracted" 1 "link" as $mine scr_index --extract step.1 --into away/look
+home_is_as_it_was "a link of theirs on the way"
 check "containers of different rights: the files" 0 "600 644 644" sh -c "echo \$(stat -c %a out/step.1/rank_* | sort)"
 rm -rf "$base" && mkdir -m 1777 "$base"
 BYTES=9000 check "containers of different rights: a restart" 0 "" job 2
