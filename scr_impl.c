@@ -8949,11 +8949,10 @@ typedef enum { SCR_NAMES_FINAL, SCR_NAMES_TEMPORARY, SCR_NAMES_MIXED } scr_names
 SCR_FN int scr_object_refused(const char* path, const struct stat* st, uid_t by)
 {
   if (by == SCR_BY_ANY)
-    return SCR_ERR(
-        SCR_ERR_UNSAFE,
-        "%s is named by a rank2file map that others than its owner can write; chmod g-w,o-w the map if it is "
-        "yours",
-        path);
+    return SCR_ERR(SCR_ERR_UNSAFE,
+                   "%s is named by a rank2file map that others than its owner can write; chmod g-w,o-w the map if it "
+                   "is yours",
+                   path);
   return SCR_ERR(SCR_ERR_UNSAFE, "%s belongs to user %lu, and the rank2file map that names it to user %lu", path,
                  (unsigned long)st->st_uid, (unsigned long)by);
 }
@@ -9008,8 +9007,9 @@ SCR_FN int scr_object_extents(const scr_object* o, const char* prefix, int id, s
     const scr_extent* x = &o->packed.extent[i];
     rc = scr_object_place(x->path, NULL, prefix, id, temporary, path, sizeof path);
     if (rc == SCR_SUCCESS && names == SCR_NAMES_MIXED && scr_os.lstat(path, &st) < 0 && errno == ENOENT)
-      rc = scr_object_place(x->path, NULL, prefix, id, 0, path, sizeof path);         /* this one is renamed already */
-    if (rc == SCR_SUCCESS && o->by != SCR_BY_ANY) rc = scr_object_is_of(path, o->by); /* it is only read */
+      rc = scr_object_place(x->path, NULL, prefix, id, 0, path, sizeof path); /* this one is renamed already */
+    /* a map that anybody may have written can still be read */
+    if (rc == SCR_SUCCESS && o->by != SCR_BY_ANY) rc = scr_object_is_of(path, o->by);
     if (rc == SCR_SUCCESS) rc = scr_extents_add(l, path, x->offset, x->length);
   }
   return rc;

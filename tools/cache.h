@@ -62,6 +62,30 @@ SCR_FN int cache_read(const char* dir, cache_visit visit, void* arg)
   return rc;
 }
 
+/*
+** Call VISIT for each control directory of DIR: the directories node.<host> below it, which nodes have where they share
+** DIR, and DIR itself, if it has filemaps, or there are no others.  A run over virtual nodes may have left the former
+** beside those of a real one.
+*/
+SCR_FN int cache_walk(const char* dir, int (*visit)(const char* dir, void* arg), void* arg)
+{
+  char           path[SCR_MAX_FILENAME];
+  struct dirent* e;
+  DIR*           d = opendir(dir);
+  int            err, n = 0, rc = SCR_SUCCESS;
+
+  while (d != NULL && (e = readdir(d)) != NULL) {
+    if (strncmp(e->d_name, "node.", 5) != 0 || scr_fmt(path, sizeof path, "%s/%s", dir, e->d_name) != SCR_SUCCESS)
+      continue;
+    n++;
+    if ((err = visit(path, arg)) != SCR_SUCCESS) rc = err;
+  }
+  if (d != NULL) closedir(d);
+  if (n > 0 && (scr_fmt(path, sizeof path, "%s/filemap.scrinfo", dir) != SCR_SUCCESS || access(path, F_OK) < 0))
+    return rc;
+  return (err = visit(dir, arg)) != SCR_SUCCESS ? err : rc;
+}
+
 /* Returns 1 if A and B are the same directory; -1 if one of them is not there. */
 SCR_FN int cache_same_dir(const char* a, const char* b)
 {
@@ -119,30 +143,6 @@ SCR_FN void cache_find(char* dir, size_t size, const char* prefix)
     if (cache_check_prefix(path, prefix) == SCR_SUCCESS && scr_fmt(dir, size, "%s", path) == SCR_SUCCESS) break;
   }
   if (d != NULL) closedir(d);
-}
-
-/*
-** Call VISIT for each control directory of DIR: the directories node.<host> below it, which nodes have where they share
-** DIR, and DIR itself, if it has filemaps, or there are no others.  A run over virtual nodes may have left the former
-** beside those of a real one.
-*/
-SCR_FN int cache_walk(const char* dir, int (*visit)(const char* dir, void* arg), void* arg)
-{
-  char           path[SCR_MAX_FILENAME];
-  struct dirent* e;
-  DIR*           d = opendir(dir);
-  int            err, n = 0, rc = SCR_SUCCESS;
-
-  while (d != NULL && (e = readdir(d)) != NULL) {
-    if (strncmp(e->d_name, "node.", 5) != 0 || scr_fmt(path, sizeof path, "%s/%s", dir, e->d_name) != SCR_SUCCESS)
-      continue;
-    n++;
-    if ((err = visit(path, arg)) != SCR_SUCCESS) rc = err;
-  }
-  if (d != NULL) closedir(d);
-  if (n > 0 && (scr_fmt(path, sizeof path, "%s/filemap.scrinfo", dir) != SCR_SUCCESS || access(path, F_OK) < 0))
-    return rc;
-  return (err = visit(dir, arg)) != SCR_SUCCESS ? err : rc;
 }
 
 #endif

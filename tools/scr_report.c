@@ -814,19 +814,22 @@ static void report_page(FILE* f, const report_all* a, const char* prefix)
 */
 static int report_write(const report_all* a, const char* prefix, const char* output)
 {
-  int         bad, out = strcmp(output, "-") == 0;
-  int         fd = out ? -1 : scr_os.open(output, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK, 0666);
-  FILE*       f = out ? stdout : fd >= 0 ? fdopen(fd, "w") : NULL;
+  char        path[SCR_MAX_FILENAME]; /* the whole one, of which the fence sees whether it is in the prefix */
+  int         bad, fd = -1, out = strcmp(output, "-") == 0, rc = SCR_SUCCESS;
+  FILE*       f = out ? stdout : NULL;
   struct stat st;
 
+  if (!out && (rc = scr_path_reduce_str(output, path, sizeof path)) != SCR_SUCCESS) return rc;
+  if (!out) fd = scr_os.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK, 0666);
+  if (fd >= 0) f = fdopen(fd, "w");
   if (fd >= 0) fcntl(fd, F_SETFL, 0); /* who reads a FIFO may be slow */
-  if (f == NULL) return SCR_ERRNO("cannot create %s", output);
+  if (f == NULL) return SCR_ERRNO("cannot create %s", path);
   report_page(f, a, prefix);
   bad = fflush(f) != 0 || ferror(f);
   if (f != stdout && fclose(f) != 0) bad = 1;
   if (!bad) return SCR_SUCCESS;
-  SCR_ERRNO("cannot write %s", output);
-  if (f != stdout && lstat(output, &st) == 0 && S_ISREG(st.st_mode)) remove(output);
+  SCR_ERRNO("cannot write %s", out ? output : path);
+  if (f != stdout && lstat(path, &st) == 0 && S_ISREG(st.st_mode)) remove(path);
   return SCR_ERR_IO;
 }
 
@@ -854,9 +857,7 @@ SCR_FN int report_main(int argc, char** argv)
   if (rc == SCR_SUCCESS && a.failed) rc = SCR_ERR_OOM();
   if (rc == SCR_SUCCESS && a.runs == 0) rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the log %s has no run", path);
   if (rc == SCR_SUCCESS && output == NULL) report_print(&a, prefix);
-  else if (rc == SCR_SUCCESS && strcmp(output, "-") == 0) rc = report_write(&a, prefix, output);
-  else if (rc == SCR_SUCCESS && (rc = scr_path_reduce_str(output, path, sizeof path)) == SCR_SUCCESS)
-    rc = report_write(&a, prefix, path); /* by the whole path, of which the fence sees whether it is in the prefix */
+  else if (rc == SCR_SUCCESS) rc = report_write(&a, prefix, output);
   report_free(&a);
   if (rc != SCR_SUCCESS) return tool_fail(argv[0], 1, scr_err_text);
   return fflush(stdout) == 0 ? 0 : 1;
