@@ -11,6 +11,8 @@
 ** Maps       The first rank of each leaf of the map of a flush (rank2file) has all of that leaf in memory, 20 times
 **            SCR_RANK2FILE_SIZE, whatever the number of ranks.  That size is small here, so that the smallest job fills
 **            a leaf, and memory that grows beyond one is seen.
+** Nodes      The first rank has the names and directories of all nodes in memory when it writes nodes.scr: SCALE_NODE
+**            bytes for each, which are 12 MB with 8,000 nodes.  They do not count.
 ** The model  of time: a collective takes two messages' latency for each doubling of the ranks; a rank's messages go one
 **            after another; calls on the prefix share its servers of metadata, and bytes share what it takes; the cache
 **            of a rank is its own.  The rank that makes most calls makes them one after another.  It is an estimate:
@@ -26,8 +28,9 @@
 #define SCALE_PER_NODE 16
 #define SCALE_SLACK    1.3 /* of a growth: set sizes and trees have steps */
 #define SCALE_SHARE    8
-#define SCALE_COSTS    6
+#define SCALE_NODE     1536
 
+enum { COST_COLLECTIVES, COST_MESSAGES, COST_SENT, COST_CALLS, COST_PREFIX, COST_HEAP, SCALE_COSTS };
 static const char* const scale_costs[SCALE_COSTS] = {"collectives",    "messages",        "bytes sent",
                                                      "calls of files", "calls on prefix", "bytes of heap"};
 static const int         scale_power[SCALE_COSTS] = {1, 2, 2, 1, 1, 1}; /* of log2, the growth that is allowed */
@@ -104,7 +107,7 @@ void scale_end(process* p, const char* api)
   int         k, step = r ? step_of(api) : -1;
 
   for (k = 0; k < SCALE_COSTS && step >= 0; k++)
-    if (k < SCALE_COSTS - 1) r->spent[step][k] += cost_of(p, k) - r->before[k];
+    if (k != COST_HEAP) r->spent[step][k] += cost_of(p, k) - r->before[k];
     else if (cost_of(p, k) > r->spent[step][k]) r->spent[step][k] = cost_of(p, k);
 }
 
@@ -124,7 +127,7 @@ static int scale_life(int steps)
 /* The steps with RANKS ranks. */
 static int scale_job(int ranks, scale_cost* c)
 {
-  double* v = malloc((size_t)ranks * sizeof *v);
+  double *v = malloc((size_t)ranks * sizeof *v), nodes = (double)ranks / SCALE_PER_NODE * SCALE_NODE;
   int     i, k, step, ok;
 
   fate_scale(ranks, SCALE_PER_NODE);
@@ -139,6 +142,11 @@ static int scale_job(int ranks, scale_cost* c)
       c[step].median[k] = v[ranks / 2];
       c[step].most[k] = v[ranks - 1];
     }
+  for (step = STEP_INIT; step < SCALE_STEPS; step += STEP_RESTART - STEP_INIT) {
+    scale_cost* x = &c[step];
+    x->most[COST_HEAP] -= nodes;
+    if (x->most[COST_HEAP] < x->median[COST_HEAP]) x->most[COST_HEAP] = x->median[COST_HEAP];
+  }
   free(scale_ranks);
   scale_ranks = NULL;
   free(v);
@@ -181,10 +189,12 @@ static void scale_model(int m, int step, int from, const scale_cost* c, int rank
 {
   double grows = log_two(ranks) / log_two(from), collectives, messages, prefix, cache, data;
 
-  collectives = c->median[0] * grows * 2 * log_two(ranks) * scale_machines[m].latency;
-  messages = grows * grows * (c->most[1] * scale_machines[m].latency + c->most[2] / scale_machines[m].network);
-  prefix = grows * (c->most[4] * scale_machines[m].prefix_call + c->median[4] * ranks / scale_machines[m].calls);
-  cache = (c->most[3] - c->most[4]) * grows * scale_machines[m].cache_call;
+  collectives = c->median[COST_COLLECTIVES] * grows * 2 * log_two(ranks) * scale_machines[m].latency;
+  messages = grows * grows *
+             (c->most[COST_MESSAGES] * scale_machines[m].latency + c->most[COST_SENT] / scale_machines[m].network);
+  prefix = grows * (c->most[COST_PREFIX] * scale_machines[m].prefix_call +
+                    c->median[COST_PREFIX] * ranks / scale_machines[m].calls);
+  cache = (c->most[COST_CALLS] - c->most[COST_PREFIX]) * grows * scale_machines[m].cache_call;
   data = scale_data(m, step, ranks);
   printf("  %6d ranks  %-9s %9.3f s: collectives %.4f, messages %.4f, calls in the cache %.4f, on the prefix %.3f; "
          "and %.2f for 1 GB a rank\n",

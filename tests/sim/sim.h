@@ -97,10 +97,9 @@ enum { FORK_NONE, FORK_CHILD, FORK_PARENT };
 
 typedef struct block { /* stands before each allocation of a process */
   struct block *next, *prev;
-  size_t        n, magic;
+  uint64_t      n : 40, magic : 24;
   uint64_t      at; /* the call before it */
-  uint64_t      pad;
-} block;
+} block;            /* small, as small allocations are most of what many ranks have */
 
 struct process {
   int         id, pid, alive, node, ended; /* ended: by itself; 2: by exit */

@@ -96,6 +96,13 @@ if [ "${CI:-}" = 1 ]; then # other seeds for each commit
   echo "note  jobs that nobody has seen before, from seed $from on: $(tail -n 1 <<<"$out")"
   sed -n '/^seed .* fails/,/^rare branches/{/^rare branches/!s/^/note  /p}' <<<"$out"
 fi
+# What steps cost a rank; 32,768 ranks take 16 GB and ten minutes.
+case $mode in long) ranks=32768 ;; *) ranks=512 ;; esac
+if [ $ranks = 32768 ] && [ "$(awk '/^MemAvailable/ {print $2}' /proc/meminfo)" -lt 18000000 ]; then
+  ranks=4096
+  echo "note  32,768 ranks need 18 GB of free memory; $ranks are run"
+fi
+run "what steps cost a rank of $ranks grows as it may" scale=$ranks
 if out=$(python3 tests/sim/mutants.py apply); then
   echo "ok    each planted bug applies"
   passed=$((passed + 1))

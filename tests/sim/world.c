@@ -21,9 +21,9 @@
 #define WORLD_EPOCH  1700000000ull
 #define WORLD_SECOND 1000000000ull
 #define WORLD_NEVER  UINT64_MAX
-#define WORLD_MAGIC  ((size_t)0x51a11c)
+#define WORLD_MAGIC  0x51a11cu
 #define WORLD_SMALL  ((size_t)4096) /* blocks that are kept when they are freed */
-#define WORLD_STEP   ((size_t)32)
+#define WORLD_STEP   ((size_t)16)
 #define WORLD_PIECE  ((size_t)512)     /* of the variables of a process */
 #define WORLD_CHUNK  ((size_t)1 << 20) /* of memory, for small blocks */
 #define WORLD_ENV    128
@@ -841,7 +841,7 @@ void world_end(void)
 
 static void* process_alloc(process* p, size_t n, int clear)
 {
-  block* b = n > SIZE_MAX / 2 ? NULL : block_new(n, clear);
+  block* b = n >> 39 ? NULL : block_new(n, clear);
 
   if (!b) return NULL;
   if (!clear) memset(b + 1, 0xa5, n < 64 ? n : 64);
