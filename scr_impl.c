@@ -16278,6 +16278,7 @@ typedef struct {
   int                open_id;
   uint64_t           other_bytes[2]; /* of this rank's last output, and checkpoint, if it failed or is on the prefix */
   double             open_start;
+  scr_hash*          tracked;      /* the paths below the prefix of the files that this rank tracks; NULL: none */
   scr_failure        open_failure; /* of Start, or the first one of Route_file on this rank: Complete returns it */
 
   /* the checkpoint to restart from */
@@ -23994,6 +23995,7 @@ SCR_FN void scr_release(void)
   scr_free(&scr.work);
   scr_free(&scr.cost);
   scr_filemap_clear(&scr.map);
+  scr_hash_delete(&scr.tracked);
   scr_hash_delete(&scr.halt);
   scr_hash_delete(&scr.status);
   scr_hash_delete(&scr.requests);
@@ -25219,17 +25221,43 @@ SCR_FN int scr_complete_invalid(const scr_dataset* ds, uint64_t bytes)
 }
 
 /*
+** Let ranks meet over the files of the dataset: RECV becomes <rank>/FILE/<path>, those that this rank looks after, by
+** ascending rank; OWN has this rank's.  SCR_ERR_ARG if one of them is tracked: the program appends to it, and a flush
+** would replace it.  Collective over the world; returns this rank's code.
+*/
+SCR_FN int scr_complete_meet(const scr_entry* own, scr_hash* recv)
+{
+  scr_hash *           send = scr_hash_new(), *tracked = scr_hash_new();
+  const scr_hash_elem *e, *c;
+  int                  i, rc;
+
+  for (i = 0; i < own->files; i++) scr_hash_spread(send, own->file[i].rel, "FILE", scr.world.comm);
+  for (e = scr_hash_elem_first(scr.tracked); e != NULL; e = scr_hash_elem_next(e))
+    scr_hash_spread(send, scr_hash_elem_key(e), "TRACKED", scr.world.comm);
+  rc = scr_hash_exchange(send, recv, scr.world.comm);
+  for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e))
+    scr_hash_merge(tracked, scr_hash_get(scr_hash_elem_hash(e), "TRACKED"));
+  for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e))
+    for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "FILE")); c != NULL; c = scr_hash_elem_next(c))
+      if (scr_hash_get(tracked, scr_hash_elem_key(c)) != NULL)
+        rc = SCR_ERR(SCR_ERR_ARG, "%s, a file of rank %s, is tracked, and so no file that the dataset can have, too",
+                     scr_hash_elem_key(c), scr_hash_elem_key(e));
+  scr_hash_delete(&send);
+  scr_hash_delete(&tracked);
+  return rc;
+}
+
+/*
 ** SCR_ERR_ARG on a rank that finds that two ranks registered the same file; *TWICE becomes 1.  RC is this rank's result
 ** so far; a missing file may be due to this, so that this error replaces it.  Collective over the world.
 */
 SCR_FN int scr_complete_unique(const scr_entry* own, int rc, int* twice)
 {
-  scr_hash *     send = scr_hash_new(), *recv = scr_hash_new(), *seen = scr_hash_new();
+  scr_hash *     recv = scr_hash_new(), *seen = scr_hash_new();
   scr_hash_elem *e, *c;
-  int            i, err;
+  int            err;
 
-  for (i = 0; i < own->files; i++) scr_hash_spread(send, own->file[i].rel, "FILE", scr.world.comm);
-  if ((err = scr_hash_exchange(send, recv, scr.world.comm)) != SCR_SUCCESS) rc = err;
+  if ((err = scr_complete_meet(own, recv)) != SCR_SUCCESS) rc = err;
   for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e))
     for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "FILE")); c != NULL; c = scr_hash_elem_next(c)) {
       const char* other = scr_hash_elem_get_first_val(seen, scr_hash_elem_key(c));
@@ -25241,7 +25269,6 @@ SCR_FN int scr_complete_unique(const scr_entry* own, int rc, int* twice)
                      other, scr_hash_elem_key(e), scr_hash_elem_key(c));
       scr_hash_set_kv(seen, scr_hash_elem_key(c), scr_hash_elem_key(e));
     }
-  scr_hash_delete(&send);
   scr_hash_delete(&recv);
   scr_hash_delete(&seen);
   return rc;
@@ -25260,9 +25287,7 @@ SCR_FN int scr_complete_share(scr_entry* e, const scr_writers* w, int* shared)
   scr_hash_elem *from, *c;
   int            i, n = 0, rc, err;
 
-  for (i = 0; i < e->files; i++) scr_hash_spread(send, e->file[i].rel, "FILE", scr.world.comm);
-  rc = scr_hash_exchange(send, recv, scr.world.comm);
-  scr_hash_unset_all(send);
+  rc = scr_complete_meet(e, recv);
   for (from = scr_hash_elem_first(recv); from != NULL; from = scr_hash_elem_next(from)) /* by rank, ascending */
     for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(from), "FILE")); c != NULL;
          c = scr_hash_elem_next(c)) {
@@ -25754,7 +25779,7 @@ SCR_FN int scr_run_choose(const char* name)
 **
 ** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, kernels, copies, objects,
 **            MPI helpers, world, state, run, writing
-** Offers     scr_track_add, scr_tracks_put, scr_tracks_restore, scr_tracks_forget
+** Offers     scr_track_add, scr_tracks_put, scr_tracks_restore
 ** Invariants
 **   A6  A tracked file is cut only when all ranks have found that each of theirs is whole, up to its recorded length;
 **       what is cut off is durable elsewhere before.
@@ -25763,8 +25788,6 @@ SCR_FN int scr_run_choose(const char* name)
 
 #define SCR_TRACK_PIECE ((size_t)64 << 10) /* that is copied at a time */
 #define SCR_TRACK_BLOCK 4096               /* bytes at the end of a file whose checksum is recorded, at most */
-
-static scr_hash* scr_tracked = NULL; /* the paths below the prefix of the files that this rank tracks */
 
 /* How long the file REL below the prefix was when the loaded checkpoint was complete. */
 typedef struct {
@@ -25783,8 +25806,8 @@ SCR_FN int scr_track_add(const char* name)
   if (scr.phase == SCR_PHASE_UNINIT) return scr_not_running("SCR_Track");
   if (name == NULL || *name == '\0') return SCR_ERR(SCR_ERR_ARG, "SCR_Track needs the name of a file");
   if ((rc = scr_route_rel(name, rel, sizeof rel)) != SCR_SUCCESS) return rc;
-  if (scr_tracked == NULL) scr_tracked = scr_hash_new();
-  if (scr_hash_set(scr_tracked, rel, scr_hash_new()) == NULL) return SCR_ERR_OOM();
+  if (scr.tracked == NULL) scr.tracked = scr_hash_new();
+  if (scr_hash_set(scr.tracked, rel, scr_hash_new()) == NULL) return SCR_ERR_OOM();
   return SCR_SUCCESS;
 }
 
@@ -25832,15 +25855,13 @@ SCR_FN int scr_track_record_path(const scr_desc* d, const char* rel, char* path)
   return rc == SCR_SUCCESS ? scr_route_own(d, own, path) : rc;
 }
 
-/* SCR_ERR_ARG if the program has given the open dataset the tracked file REL, or one where its record PATH will be. */
+/* SCR_ERR_ARG if the program has given the open dataset a file where the record PATH of the tracked file REL will be. */
 SCR_FN int scr_track_is_free(const char* rel, const char* path)
 {
   const scr_entry* e = scr_filemap_by_id(&scr.map, scr.open_id, scr.world.rank);
   char             record[SCR_MAX_FILENAME];
   int              rc = scr_route_rel(path, record, sizeof record);
 
-  if (rc == SCR_SUCCESS && scr_entry_find(e, rel) != NULL)
-    return SCR_ERR(SCR_ERR_ARG, "%s is tracked, and so no file that the dataset can have, too", rel);
   if (rc == SCR_SUCCESS && scr_entry_find(e, record) != NULL)
     return SCR_ERR(SCR_ERR_ARG, "%s has the name of what the library records of the tracked file %s", record, rel);
   return rc;
@@ -25850,7 +25871,7 @@ SCR_FN int scr_track_is_free(const char* rel, const char* path)
 SCR_FN int scr_tracks_write(void)
 {
   const scr_desc* d = &scr_dataset_find(scr.open_id)->desc;
-  scr_hash_elem*  e = scr_hash_elem_first(scr_tracked);
+  scr_hash_elem*  e = scr_hash_elem_first(scr.tracked);
   char            path[SCR_MAX_FILENAME];
   int             fd, rc = SCR_SUCCESS;
 
@@ -25885,7 +25906,7 @@ SCR_FN int scr_tracks_write(void)
 SCR_FN void scr_tracks_put(int valid, scr_phase phase)
 {
   scr_oom = 0;
-  if (valid && scr_hash_size(scr_tracked) > 0 && scr.phase == phase &&
+  if (valid && scr_hash_size(scr.tracked) > 0 && scr.phase == phase &&
       scr_desc_is_ckpt(&scr_dataset_find(scr.open_id)->desc))
     scr_open_fails(scr_tracks_write());
 }
@@ -26132,12 +26153,6 @@ SCR_FN int scr_tracks_restore(void)
     rc = scr_agree(rc, scr.world.comm);
   }
   return rc;
-}
-
-/* Forget what is tracked, at the end of a run. */
-SCR_FN void scr_tracks_forget(void)
-{
-  scr_hash_delete(&scr_tracked);
 }
 
 /* ==== 46 REGIONS ========================================================================================
@@ -27380,7 +27395,6 @@ SCR_API int SCR_Finalize(void)
 #ifndef SCR_WITHOUT_REGIONS
   scr_regions_forget();
 #endif
-  scr_tracks_forget();
   return scr_run_end(scr_run_reason(SCR_HALT_ENDED));
 }
 

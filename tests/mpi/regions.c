@@ -890,6 +890,31 @@ static void run_that_logs(void)
   OK(SCR_Finalize());
 }
 
+/* What a rank tracks is no file of a dataset, be it of another rank, in a checkpoint or an output, cached or not. */
+static void what_is_tracked_is_not_replaced(void)
+{
+  int  kind;
+  char file[4096];
+
+  begin();
+  as_job("one");
+  set("SCR_FLUSH=1");
+  for (kind = 0; kind < 4; kind++) {
+    set("SCR_CACHE_BYPASS=%d", kind / 2);
+    OK(SCR_Init());
+    if (rank == 0 && kind == 0) append("prefix/log", "one\n");
+    if (rank == 0) OK(SCR_Track("log"));
+    OK(SCR_Start_output("ck", kind % 2 ? SCR_FLAG_OUTPUT : SCR_FLAG_CHECKPOINT));
+    if (rank == ranks - 1) {
+      OK(SCR_Route_file("log", file));
+      OK(!write_bytes(file, 1, 13));
+    }
+    ALIKE(SCR_Complete_output(1), SCR_ERR_ARG, "log, a file of rank");
+    OK(SCR_Finalize());
+    check_text("prefix/log", "one\n");
+  }
+}
+
 /* One that the program cannot read may be followed by others: all that they cut off can be put back. */
 static void what_several_restarts_cut_is_kept(void)
 {
@@ -1105,7 +1130,7 @@ static void a_tracked_file_and_its_record_are_no_files_of_the_program(void)
     OK(SCR_Start_output("ck", SCR_FLAG_CHECKPOINT));
     if (rank == 0) OK(SCR_Route_file(i ? "ck/tracked/log" : "log", file));
     if (rank == 0) append(file + strlen(case_dir) + 1, "mine\n");
-    CODE(SCR_Complete_output(1), SCR_ERR_ARG, i ? "library records of the tracked file log" : "log is tracked");
+    CODE(SCR_Complete_output(1), SCR_ERR_ARG, i ? "library records of the tracked file log" : "log, a file of rank 0, is tracked");
     OK(SCR_Finalize());
     check_text("prefix/log", "one\n");
   }
@@ -1475,6 +1500,7 @@ const test_case regions_cases[] = {CASE(regions_of_any_size_grow_and_shrink, ANY
                                    CASE(a_tracked_file_has_each_line_once, "2", "4"),
                                    CASE(a_restart_cuts_tracked_files, "4"),
                                    CASE(what_is_cut_off_does_not_go_on_with_a_file_of_another_group, "4"),
+    CASE(what_is_tracked_is_not_replaced, "4 | 1"),
     CASE(what_several_restarts_cut_is_kept, "4"),
                                    CASE(a_tracked_file_that_lacks_something_is_an_error, "1 4"),
                                    CASE(names_that_are_exchanged_cut_no_other_file, "1 4"),
