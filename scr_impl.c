@@ -216,8 +216,8 @@ typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 ** Uses       nothing
 ** Offers     scr_os.*, scr_fence, scr_fence_set, scr_fence_pin, scr_fence_length, scr_fence_open, scr_fence_link,
 **            scr_stat_same, scr_os_is_of, scr_write_all, scr_write_behind, scr_read_all, scr_pwrite_all, scr_pread_all,
-**            scr_is_zero, scr_wtime, scr_time_usec, scr_random, scr_fence_dir; scr_manager, scr_manager_names,
-**            scr_manager_here.
+**            scr_keep_standard, scr_is_zero, scr_wtime, scr_time_usec, scr_random, scr_fence_dir; scr_manager,
+**            scr_manager_names, scr_manager_here.
 ** Invariants
 **   P1  Every change to a file goes through scr_os, so that a test can make the N-th call fail, stop short or kill the
 **       process.
@@ -601,6 +601,18 @@ SCR_FN int scr_pwrite_all(int fd, const void* buf, size_t n, off_t offset)
     n -= (size_t)w;
   }
   return 0;
+}
+
+/*
+** Keep the descriptors 0 to 2 of a program that was started without: what it prints shall not get into a file.  What
+** takes their place cannot be read, or written, as before.
+*/
+SCR_FN void scr_keep_standard(void)
+{
+  int fd;
+
+  for (fd = 0; fd <= 2; fd++)
+    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd) return;
 }
 
 SCR_FN int scr_write_all(int fd, const void* buf, size_t n)
@@ -24665,6 +24677,7 @@ SCR_FN int scr_start_run(MPI_Comm comm)
 {
   int enable = 1, halt = 0, limit = SCR_SUCCESS, all = 0, rc;
 
+  scr_keep_standard();
   scr.run_start = scr_wtime();
   scr.world.comm = MPI_COMM_NULL; /* what scr_release does not free */
   if (MPI_Comm_dup(comm, &scr.world.comm) != MPI_SUCCESS)

@@ -395,6 +395,7 @@ int main(int argc, char** argv)
   const char* name = argc > 0 ? tool_name(argv[0]) : "scr";
   int         i = strncmp(name, "scr_", 4) == 0 ? program_find(name) : -1;
 
+  scr_keep_standard();
   if (i >= 0) return program_run(i, argc, argv);
   if (argc < 2) {
     program_print_help(stderr);

@@ -20,6 +20,7 @@
 #define TOOL_MAIN(function)                                                                                            \
   int main(int argc, char** argv)                                                                                      \
   {                                                                                                                    \
+    scr_keep_standard();                                                                                               \
     return function(argc, argv);                                                                                       \
   }
 #endif

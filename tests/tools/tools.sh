@@ -243,6 +243,8 @@ says "plain, no manifest" 1 "cannot open" "$index" -p "$plain" --add "$dir" --ma
 says "plain, both" 1 "either --pattern or --manifest" "$index" -p "$plain" --add "$dir" --manifest x --pattern 'x%r'
 says "plain, without --add" 1 "belong to --add" "$index" -p "$plain" --pattern 'x%r'
 check "plain, nothing is left of what failed" 1 "" test -e "$plain/$dir/.scr"
+check "plain, a message that cannot be printed" 1 "" sh -c '"$1" -p "$2" --add nowhere 2>&-' sh "$index" "$plain"
+check "plain, it is in no file" 1 "" grep -r nowhere "$plain"
 says "plain, while a run uses the prefix" 1 "a run uses the prefix" sh -c 'mkdir -p "$2/.scr"; exec 8>>"$2/.scr/run.lock"; flock 8; "$1" -p "$2" --add "old run" --pattern rank_%4r.dat 8>&-' sh "$index" "$plain"
 check "plain" 0 "     1 old run: 6 files of 3 ranks, 21 bytes" "$index" -p "$plain" --add "$dir" --pattern 'rank_%4r.dat' --pattern 'sub/more_%r'
 says "plain, it is listed" 0 "1 checkpoint ok         YES        3        6             21 .* old run" "$index" --long -p "$plain"
