@@ -262,15 +262,17 @@ as $mine sh -c 'umask 077; echo secret >key'
 they mv key .scr/halt.scr.lock
 as $mine scr_halt --list "$p" >"$tmp/said" 2>&1
 check "a private file in place of a lock stays private" 0 "600" stat -c %a .scr/halt.scr.lock
-as $mine sleep 60 &
-sleep 0.2
-asleep=$(pgrep -u $mine -x sleep)
-as $theirs sh -c "exec 9>>.scr/run.lock; flock 9; printf 'run\nprocess $asleep on $(uname -n)\n' >.scr/run.lock; exec sleep 60" &
-sleep 0.5
-says "a process that does not hold the lock of the run" 1 "$asleep on .*it does not have $p/.scr/run.lock open" as $mine scr_halt --immediate "$p"
-check "it lives" 0 "" kill -0 "$asleep"
-pkill -KILL -u $theirs
-pkill -KILL -u $mine -x sleep
+for with in "7</dev/null" "7<.scr/run.lock"; do
+  as $mine sh -c "exec sleep 60 $with" &
+  sleep 0.2
+  asleep=$(pgrep -u $mine -x sleep)
+  as $theirs sh -c "exec 9>>.scr/run.lock; flock 9; printf 'run\nprocess $asleep on $(uname -n)\n' >.scr/run.lock; exec sleep 60" &
+  sleep 0.5
+  says "a process that does not hold the lock of the run, $with" 1 "$asleep on .*it does not have $p/.scr/run.lock open for writing" as $mine scr_halt --immediate "$p"
+  check "it lives, $with" 0 "" kill -0 "$asleep"
+  pkill -KILL -u $theirs
+  pkill -KILL -u $mine -x sleep
+done
 mkdir "$tmp/slurm" && printf '#!/bin/sh\necho "$*" >>"%s/cancelled"\n' "$tmp" >"$tmp/slurm/scancel" && chmod 755 "$tmp/slurm/scancel"
 : >"$tmp/cancelled" && chmod 666 "$tmp/cancelled"
 as $mine sleep 60 &
