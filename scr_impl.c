@@ -9725,18 +9725,97 @@ SCR_FN int scr_names_read(const char* prefix, const scr_prefix_place* place, int
 }
 
 /* ==== 17 PREFIX: DATASETS ===============================================================================
-** A dataset on the prefix as a whole: its renames are finished, its files deleted, its metadata forgotten; and what
-** lies there that no index has.
+** A dataset on the prefix as a whole: whether it is still there; its renames are finished, its files deleted, its
+** metadata forgotten; and what lies there that no index has.
 **
 ** Uses       platform, errors, memory, path, hash, dataset, index, objects, rank2file map
-** Offers     scr_strays; scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_forget, scr_prefix_delete_leaf,
-**            scr_prefix_clear, scr_prefix_walk, scr_strays_find, scr_prefix_choose_dir, scr_prefix_end_deletion,
-**            scr_prefix_finish_all
+** Offers     scr_strays; scr_prefix_has_summary, scr_prefix_has, scr_prefix_has_entry, scr_prefix_finish_renames,
+**            scr_prefix_remove_meta, scr_prefix_forget, scr_prefix_delete_leaf, scr_prefix_clear, scr_prefix_walk,
+**            scr_strays_find, scr_prefix_choose_dir, scr_prefix_end_deletion, scr_prefix_finish_all
 ** Invariants
 **   X6  A deletion is in the index before its first file goes, and is finished by any later run, but not after another
 **       dataset was entered.
 ** Failure    Files stay as they were, or are fully replaced.
 ** ====================================================================================================== */
+
+/* ---- what others may have removed ---- */
+
+/* SCR_ERR_MISSING if a file of L, below the prefix ARG, is not there, or has lost bytes. */
+SCR_FN int scr_prefix_look_leaf(const scr_objects* l, void* arg)
+{
+  char           path[SCR_MAX_FILENAME];
+  struct stat    st;
+  scr_objects_at at = SCR_ZEROS;
+  int            rc = SCR_SUCCESS;
+
+  while (rc == SCR_SUCCESS && scr_objects_walk(l, &at)) {
+    rc = scr_objects_path(&at, (const char*)arg, l->id, 0, path, sizeof path);
+    if (rc == SCR_SUCCESS && (scr_os.lstat(path, &st) < 0 || (uint64_t)st.st_size < at.least))
+      rc = SCR_ERR(SCR_ERR_MISSING, "%s is not whole any more", path);
+  }
+  return rc;
+}
+
+/* Returns 1 if the summary beside the files of the dataset IT of the index of PREFIX is there; PLACE receives where. */
+SCR_FN int scr_prefix_has_summary(const char* prefix, const scr_index_item* it, scr_prefix_place* place)
+{
+  scr_err_record why;
+  scr_desc       desc = SCR_ZEROS;
+  char           path[SCR_MAX_FILENAME];
+  int            complete = 0, rc;
+
+  scr_err_save(&why);
+  rc = scr_prefix_locate(prefix, it->id, it->dir, place);
+  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s/summary.scr", prefix, place->meta);
+  if (rc == SCR_SUCCESS) rc = scr_summary_read(path, &desc, &complete);
+  scr_err_restore(&why);
+  return rc == SCR_SUCCESS && complete && it->complete && !scr_identity_differs(&desc.identity, &it->desc.identity);
+}
+
+/*
+** Returns 1 if PREFIX still has all files of the dataset IT of its index, by their sizes: what others remove, such as a
+** purge of old files, stays in the index.  While some have their temporary names, none is looked up.
+*/
+SCR_FN int scr_prefix_has(const char* prefix, const scr_index_item* it)
+{
+  scr_prefix_place place;
+  scr_identity     identity = it->desc.identity;
+  scr_err_record   why;
+  int              has;
+
+  identity.id = it->id;
+  if (it->complete && it->renaming) return 1;
+  if (!scr_prefix_has_summary(prefix, it, &place)) return 0;
+  scr_err_save(&why);
+  has = scr_rank2file_walk(prefix, &place, &identity, NULL, scr_prefix_look_leaf, (void*)(uintptr_t)prefix) ==
+        SCR_SUCCESS;
+  scr_err_restore(&why);
+  return has;
+}
+
+/*
+** The same for the files that E lists, an entry of a cache, or NULL: nobody looks up those of all ranks.  Where the
+** dataset is in containers, its first one stands for all.
+*/
+SCR_FN int scr_prefix_has_entry(const char* prefix, const scr_index_item* it, const scr_entry* e)
+{
+  scr_prefix_place place;
+  char             path[SCR_MAX_FILENAME];
+  struct stat      st;
+  int              i, has;
+
+  if (it->complete && it->renaming) return 1;
+  has = scr_prefix_has_summary(prefix, it, &place) &&
+        scr_fmt(path, sizeof path, "%s/%s/ctr.0.scr", prefix, place.meta) == SCR_SUCCESS;
+  if (!has || e == NULL || scr_os.lstat(path, &st) == 0) return has;
+  for (i = 0; i < e->files && has; i++)
+    has = e->file[i].kind != SCR_FILE_APPLICATION ||
+          (scr_fmt(path, sizeof path, "%s/%s", prefix, e->file[i].rel) == SCR_SUCCESS && scr_os.lstat(path, &st) == 0 &&
+           (uint64_t)st.st_size >= e->file[i].size);
+  return has;
+}
+
+/* ---- a dataset as a whole ---- */
 
 /* Finish the renames of the objects L below the prefix ARG. */
 SCR_FN int scr_prefix_finish_leaf(const scr_objects* l, void* arg)
@@ -10404,7 +10483,7 @@ SCR_FN void scr_flush_file_put(scr_record* r, const scr_flush_note* note)
 
 /*
 ** Returns 1 if the dataset of NOTE is on PREFIX: the note says so, and so does the index, which is changed first when a
-** dataset goes.
+** dataset goes; and its files are there.
 */
 SCR_FN int scr_flush_note_on_prefix(const char* prefix, const scr_flush_note* note)
 {
@@ -10413,7 +10492,8 @@ SCR_FN int scr_flush_note_on_prefix(const char* prefix, const scr_flush_note* no
   int            has = scr_index_read(&index, prefix) != SCR_SUCCESS;
 
   while (!has && scr_index_walk(&index, &it))
-    has = it.id == note->id && it.complete && !scr_identity_differs(&it.desc.identity, &note->identity);
+    has = it.id == note->id && it.complete && !scr_identity_differs(&it.desc.identity, &note->identity) &&
+          scr_prefix_has(prefix, &it);
   scr_index_close(&index, SCR_SUCCESS, 0);
   return has && note->location & SCR_LOCATION_PREFIX;
 }
@@ -14088,13 +14168,13 @@ SCR_FN int scr_scavenge_note(const scr_scavenge* s)
   return scr_record_close(&file, rc, known);
 }
 
-/* Returns 1 if the index has the dataset of S, complete and with all files renamed, and sets s->to.dir. */
+/* Returns 1 if the prefix has the dataset of S, in the index, complete and with all files renamed; sets s->to.dir. */
 SCR_FN int scr_scavenge_is_indexed(scr_scavenge* s)
 {
   scr_index      index;
   scr_index_item it;
   int            is = scr_index_read(&index, s->prefix) == SCR_SUCCESS && scr_index_same(&index, &s->identity, &it) &&
-           it.complete && !it.renaming;
+           it.complete && !it.renaming && scr_prefix_has(s->prefix, &it);
 
   if (is) snprintf(s->to.dir, sizeof s->to.dir, "%s", it.dir);
   scr_index_close(&index, SCR_SUCCESS, 0);
@@ -16602,6 +16682,14 @@ SCR_FN scr_entry* scr_dataset_entry(const scr_dataset* ds)
   return scr_filemap_find(&scr.map, &ds->desc.identity, scr.world.rank);
 }
 
+/* Say on rank 0 that files of DS, which the index has, are gone from the prefix. */
+SCR_FN void scr_dataset_tell_gone(const scr_dataset* ds)
+{
+  if (scr.world.rank == 0)
+    scr_warn("%s has lost files of dataset %d %s, which its index has: the one in the cache counts as not copied yet",
+             scr.world.prefix, ds->desc.identity.id, scr_desc_name(&ds->desc));
+}
+
 /*
 ** The next entry that this rank holds of the dataset IDENTITY, whoever owns it, from number *I of the filemap on; NULL
 ** behind the last.
@@ -16802,7 +16890,7 @@ SCR_FN int scr_on_prefix_leads(scr_on_prefix from, scr_on_prefix to)
   case SCR_PREFIX_RENAMING:
     return to == SCR_PREFIX_YES || to == SCR_PREFIX_FLUSHING || to == SCR_PREFIX_DROPPED || to == SCR_PREFIX_OUTGROWN;
   case SCR_PREFIX_YES:
-    return to == SCR_PREFIX_SUPERSEDED || to == SCR_PREFIX_DROPPED || to == SCR_PREFIX_OUTGROWN;
+    return to == SCR_PREFIX_SUPERSEDED || to == SCR_PREFIX_DROPPED || to == SCR_PREFIX_OUTGROWN || to == SCR_PREFIX_NO;
   case SCR_PREFIX_SUPERSEDED:
   case SCR_PREFIX_DROPPED:
   case SCR_PREFIX_OUTGROWN:
@@ -21310,8 +21398,33 @@ SCR_FN int scr_room_unchanged(const scr_entry* e)
 }
 
 /*
+** Before the newest checkpoint, DS, leaves because the prefix has it: rank 0 looks whether it still has.  Collective
+** over the world; the same code everywhere.
+*/
+SCR_FN int scr_room_prove_prefix(scr_dataset* ds)
+{
+  scr_index      index;
+  scr_index_item it;
+  scr_vote       v = SCR_ZEROS;
+  int            rc;
+
+  if (ds->on_prefix != SCR_PREFIX_YES) return SCR_SUCCESS;
+  if (scr.world.rank == 0) {
+    v.max[0] = scr_index_read(&index, scr.world.prefix) == SCR_SUCCESS &&
+               !(scr_index_same(&index, &ds->desc.identity, &it) &&
+                 scr_prefix_has_entry(scr.world.prefix, &it, scr_dataset_entry(ds)));
+    scr_index_close(&index, SCR_SUCCESS, 0);
+  }
+  if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS || !v.max[0]) return rc;
+  scr_dataset_tell_gone(ds);
+  scr_change_on_prefix(ds, SCR_PREFIX_NO, NULL);
+  return SCR_SUCCESS;
+}
+
+/*
 ** Before older checkpoints leave because of the newest one: if a file of that is not as it was recorded, it stands for
-** no older one, and rank 0 says which file.  Collective over the world; the same code everywhere.
+** no older one, and rank 0 says which file.  Nor does the prefix stand for it, if the files there are gone.  Collective
+** over the world; the same code everywhere.
 */
 SCR_FN int scr_room_prove(void)
 {
@@ -21323,6 +21436,7 @@ SCR_FN int scr_room_prove(void)
     newest = scr_room_newest(0);
     if (newest != NULL) e = scr_dataset_entry(newest);
     rc = scr_agree(e != NULL ? scr_room_unchanged(e) : SCR_SUCCESS, scr.world.comm);
+    if (rc == SCR_SUCCESS && newest != NULL) rc = scr_room_prove_prefix(scr_dataset_find(newest->desc.identity.id));
     if (!scr_err_is_damage(rc)) return rc;
     scr_dataset_find(newest->desc.identity.id)->damaged = 1;
     if (scr.world.rank == 0)
@@ -24275,7 +24389,9 @@ SCR_FN void scr_run_look_up(const scr_index* index, scr_dataset* ds)
   scr_life       life = SCR_WHOLE;
   int            found = scr_index_same(index, &ds->desc.identity, &it);
 
-  if (found && it.complete) ds->on_prefix = it.renaming ? SCR_PREFIX_RENAMING : SCR_PREFIX_YES;
+  if (found && it.complete && !scr_prefix_has_entry(scr.world.prefix, &it, scr_dataset_entry(ds)))
+    scr_dataset_tell_gone(ds);
+  else if (found && it.complete) ds->on_prefix = it.renaming ? SCR_PREFIX_RENAMING : SCR_PREFIX_YES;
   else if (scr_desc_is_pure(&ds->desc) && ds->desc.identity.id < scr_index_window(index, INT_MAX, scr.prefix_size))
     ds->on_prefix = SCR_PREFIX_OUTGROWN;
   if (found && it.failed)

@@ -430,7 +430,8 @@ SCR_FN void scavenge_sweep_stage(const scr_identity* identity, void* arg)
   s.identity = *identity;
   rc = newer ? scr_scavenge_begin(&s) : SCR_SUCCESS;
   if (newer && (rc == SCR_SUCCESS ? !scr_desc_is_pure(&s.model->desc) : rc != SCR_ERR_LOST)) newer = 0;
-  if ((newer || (scr_index_same(&w->index, identity, &it) && it.complete && !it.renaming)) &&
+  if ((newer ||
+       (scr_index_same(&w->index, identity, &it) && it.complete && !it.renaming && scr_prefix_has(w->prefix, &it))) &&
       scr_stage_path(w->prefix, identity, s.stage, sizeof s.stage) == SCR_SUCCESS)
     scr_stage_remove(w->prefix, s.stage);
   scr_scavenge_free(&s);

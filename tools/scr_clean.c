@@ -17,30 +17,50 @@ static const char clean_usage[] =
     "scr_run does it when a job has ended and is saved, unless SCR_CACHE_CLEAN=0.\n"
     "Exit 0, or 1 if a node keeps what the prefix lacks or did not answer, or there is an error.\n";
 
-enum { OPT_CLEAN_HERE = 1001, OPT_CLEAN_TIMEOUT, OPT_CLEAN_PART };
+enum { OPT_CLEAN_HERE = 1001, OPT_CLEAN_TIMEOUT, OPT_CLEAN_PART, OPT_CLEAN_LACKS };
 
 static struct {
   const char *prefix, *down;
   int         here, verbose;
   int64_t     seconds;
   scr_index   index;
-  int         kept; /* the id of a dataset that has to stay; 0: there is none */
+  int*        lacks; /* [n_lacks]: the ids of datasets that the index has, and whose files are not all there */
+  int         n_lacks;
+  int         newest; /* the id of the newest checkpoint that the prefix has; 0: none */
+  int         kept;   /* the id of a dataset that has to stay; 0: there is none */
 } clean_job;
+
+/* The files of dataset ID, which the index has, are not all there. */
+static int clean_lacks(int id)
+{
+  if (!scr_grow(&clean_job.lacks, clean_job.n_lacks, sizeof *clean_job.lacks)) return SCR_ERR_OOM();
+  clean_job.lacks[clean_job.n_lacks++] = id;
+  return SCR_SUCCESS;
+}
+
+/* Returns 1 if the prefix has the dataset IT of the index; as far as E, an entry of a cache, or NULL, can tell. */
+static int clean_has(const scr_index_item* it, const scr_entry* e)
+{
+  int i;
+
+  for (i = 0; i < clean_job.n_lacks; i++)
+    if (clean_job.lacks[i] == it->id) return 0;
+  return it->complete && !it->renaming && !it->unread && scr_prefix_has_entry(clean_job.prefix, it, e);
+}
 
 /* ---- a node ---- */
 
 /*
 ** Returns 1 if nobody needs the entry E of a cache: the prefix has the dataset, or a newer checkpoint.  What a run
-** could not fetch from there does not count.
+** could not fetch from there does not count, nor what has lost files there.
 */
 static int clean_is_saved(const scr_entry* e)
 {
   scr_index_item it;
 
   if (!e->desc.complete || e->mark == SCR_MARK_LEAVING) return 1;
-  if (scr_index_same(&clean_job.index, &e->desc.identity, &it) && it.complete && !it.renaming && !it.unread) return 1;
-  return scr_desc_is_pure(&e->desc) && scr_index_newest(&clean_job.index, INT_MAX, NULL, &it) == SCR_SUCCESS &&
-         it.id > e->desc.identity.id && !it.unread;
+  if (scr_index_same(&clean_job.index, &e->desc.identity, &it) && clean_has(&it, e)) return 1;
+  return scr_desc_is_pure(&e->desc) && clean_job.newest > e->desc.identity.id;
 }
 
 static int clean_see_map(const char* dir, const scr_home* home, const scr_filemap* map, void* arg)
@@ -130,8 +150,14 @@ static int clean_node(char** dir, int n)
 /* Read the index, and clean the node with the directories DIR[0..n).  Returns the exit code. */
 static int clean_part(const char* argv0, char** dir, int n)
 {
-  int rc = scr_index_read(&clean_job.index, clean_job.prefix);
+  scr_index_item it;
+  int            id = INT_MAX, rc = scr_index_read(&clean_job.index, clean_job.prefix);
 
+  while (rc == SCR_SUCCESS && clean_job.newest == 0 &&
+         scr_index_newest(&clean_job.index, id, NULL, &it) == SCR_SUCCESS) {
+    id = it.id;
+    if (clean_has(&it, NULL)) clean_job.newest = id;
+  }
   if (rc == SCR_SUCCESS) rc = clean_node(dir, n);
   scr_index_close(&clean_job.index, rc, 0);
   return rc == SCR_SUCCESS ? 0 : tool_fail(argv0, 1, scr_err_text);
@@ -173,10 +199,31 @@ static void clean_add(const char* host, const char* kind, const char* dir, void*
     clean_word(&l->line[l->node.n - 1], path);
     clean_word(&l->line[l->node.n - 1], "--prefix");
     clean_word(&l->line[l->node.n - 1], clean_job.prefix);
+    for (i = 0; i < clean_job.n_lacks; i++) {
+      snprintf(path, sizeof path, "--lacks=%d", clean_job.lacks[i]);
+      clean_word(&l->line[l->node.n - 1], path);
+    }
     clean_word(&l->line[l->node.n - 1], "--part");
   }
   for (i = 0; i < l->node.n && strcmp(l->node.name[i], host) != 0; i++) continue;
   if (i < l->node.n) clean_word(&l->line[i], dir);
+}
+
+/*
+** Look, once for all nodes, whether the files of what the caches and the index have are there: a purge of old files may
+** have taken some.
+*/
+static int clean_look(void)
+{
+  scr_record     file;
+  scr_flush_note note;
+  int            id = 0, rc = scr_flush_file_open(&file, clean_job.prefix);
+
+  while (rc == SCR_SUCCESS && (id = scr_flush_file_next(&file, id)) != 0)
+    if (scr_flush_file_get(&file, id, &note) && note.location & SCR_LOCATION_CACHE &&
+        note.location & SCR_LOCATION_PREFIX && !scr_flush_note_on_prefix(clean_job.prefix, &note))
+      rc = clean_lacks(id);
+  return scr_record_close(&file, rc, 0);
 }
 
 /* Record that the caches no longer have what the prefix has. */
@@ -205,6 +252,7 @@ static int clean_all(int* bad)
   memset(&l, 0, sizeof l);
   memset(&job, 0, sizeof job);
   if (rc == SCR_SUCCESS && clean_job.down != NULL) rc = hosts_parse(&l.down, clean_job.down);
+  if (rc == SCR_SUCCESS && !clean_job.here) rc = clean_look();
   if (rc == SCR_SUCCESS) rc = scr_nodes_file_walk(clean_job.prefix, clean_add, &l);
   if (rc == SCR_SUCCESS) rc = l.rc;
   if (rc == SCR_SUCCESS && (command = (const char**)scr_malloc(((size_t)l.node.n + 1) * sizeof *command)) == NULL)
@@ -246,6 +294,7 @@ SCR_FN int clean_main(int argc, char** argv)
                                           {"here", no_argument, NULL, OPT_CLEAN_HERE},
                                           {"timeout", required_argument, NULL, OPT_CLEAN_TIMEOUT},
                                           {"part", no_argument, NULL, OPT_CLEAN_PART},
+                                          {"lacks", required_argument, NULL, OPT_CLEAN_LACKS},
                                           {"verbose", no_argument, NULL, 'v'},
                                           TOOL_OPTIONS,
                                           {NULL, 0, NULL, 0}};
@@ -260,7 +309,9 @@ SCR_FN int clean_main(int argc, char** argv)
     else if (c == 'v') clean_job.verbose = 1;
     else if (c == OPT_CLEAN_HERE) clean_job.here = 1;
     else if (c == OPT_CLEAN_PART) part = 1;
-    else if (c != OPT_CLEAN_TIMEOUT) return tool_answer(c, argv[0], clean_usage, 1);
+    else if (c == OPT_CLEAN_LACKS) {
+      if (clean_lacks(atoi(optarg)) != SCR_SUCCESS) return tool_fail(argv[0], 1, scr_err_text);
+    } else if (c != OPT_CLEAN_TIMEOUT) return tool_answer(c, argv[0], clean_usage, 1);
     else if (!tool_number(optarg, 1, INT_MAX, &clean_job.seconds))
       return tool_usage(argv[0], clean_usage, 1, "--timeout needs a whole number of seconds");
   }
@@ -271,6 +322,7 @@ SCR_FN int clean_main(int argc, char** argv)
   if (part) bad = clean_part(argv[0], argv + optind, argc - optind);
   else if (clean_all(&bad) != SCR_SUCCESS) bad = tool_fail(argv[0], 1, scr_err_text);
   free(real);
+  scr_free(&clean_job.lacks);
   return bad || fflush(stdout) != 0;
 }
 

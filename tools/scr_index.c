@@ -72,14 +72,8 @@ static const char* index_state_of(const scr_index_item* it)
 static int index_can_be_loaded(const char* prefix, const scr_index_item* it)
 {
   scr_prefix_place place;
-  scr_desc         desc;
-  char             path[SCR_MAX_FILENAME];
-  int              complete = 0, rc = scr_prefix_locate(prefix, it->id, it->dir, &place);
 
-  memset(&desc, 0, sizeof desc);
-  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s/summary.scr", prefix, place.meta);
-  if (rc == SCR_SUCCESS) rc = scr_summary_read(path, &desc, &complete);
-  return rc == SCR_SUCCESS && complete && it->complete && !scr_identity_differs(&desc.identity, &it->desc.identity);
+  return scr_prefix_has_summary(prefix, it, &place);
 }
 
 /* The columns in which all lists end. */

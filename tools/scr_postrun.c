@@ -146,6 +146,11 @@ static int postrun_conclude(const postrun* p)
   int            found = scr_index_read(&index, p->o->prefix) == SCR_SUCCESS &&
               scr_index_newest(&index, INT_MAX, NULL, &it) == SCR_SUCCESS;
 
+  while (found && !scr_prefix_has(p->o->prefix, &it)) {
+    snprintf(text, sizeof text, "the prefix has lost files of checkpoint %d, %s", it.id, scr_desc_name(&it.desc));
+    scavenge_say(text);
+    found = scr_index_newest(&index, it.id, NULL, &it) == SCR_SUCCESS;
+  }
   if (found)
     snprintf(text, sizeof text, "the newest checkpoint on the prefix is %d, %s", it.id, scr_desc_name(&it.desc));
   else snprintf(text, sizeof text, "there is no checkpoint on the prefix");

@@ -104,6 +104,21 @@ says "clean, a cache of another prefix" 1 "is the cache of the prefix $p, not of
 rm -rf "$tmp/other"
 says "clean, an argument" 1 "Usage" $clean 3
 
+# ---- others have removed files of what the index has
+for gone in heat.300 heat.300/rank_1.heat heat.300/.scr; do
+  killed SCR_COPY_TYPE=XOR SCR_FLUSH=1
+  rm -r "${p:?}/$gone"
+  says "$gone is gone, clean" 1 "the cache is kept: the prefix lacks dataset 3" $clean
+  check "$gone is gone, all nodes keep theirs" 0 4 sh -c 'ls -d "$1"/*/scr.dataset.3 | wc -l' sh "${job:?}"
+  says "$gone is gone, postrun" 0 "the newest checkpoint on the prefix is 3, heat.300" "$BIN/scr_postrun"
+  whole "$gone is gone"
+  check "$gone is gone, clean again" 0 "" $clean
+done
+killed SCR_COPY_TYPE=XOR SCR_FLUSH=1
+rm -r "${p:?}/heat.300" "$tmp/base"
+says "what is gone everywhere, postrun" 1 "the prefix has lost files of checkpoint 3, heat.300" "$BIN/scr_postrun"
+says "what is gone everywhere, what is left" 1 "the newest checkpoint on the prefix is 2, heat.200" "$BIN/scr_postrun"
+
 # ---- each scheme, with what it survives and what it does not
 killed SCR_COPY_TYPE=XOR
 says "nothing is lost" 0 "dataset 3 is in $p/heat.300" $scavenge
