@@ -24362,16 +24362,27 @@ SCR_FN int scr_run_purge_prefix(void)
   return SCR_SUCCESS;
 }
 
-/* Open the flush file; one that cannot be read is kept under another name.  Rank 0 only. */
+/*
+** Open the flush file; one that is damaged is kept under another name.  After an error R has what can be read of it, or
+** the doubt whether there was more.  Rank 0 only.
+*/
 SCR_FN int scr_run_open_flush_file(scr_record* r)
 {
-  int rc = scr_flush_file_open(r, scr.world.prefix);
+  scr_err_record why;
+  int            rc = scr_flush_file_open(r, scr.world.prefix);
 
-  if (rc != SCR_ERR_FORMAT && rc != SCR_ERR_CRC) return rc;
-  scr_warn("%s; a new one is written", scr_err_text); /* but for what this run cannot reach */
+  if (rc == SCR_SUCCESS) return rc;
+  if (rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC) {
+    scr_warn("%s; a new one is written", scr_err_text); /* but for what this run cannot reach */
+    scr_record_close(r, rc, 0);
+    rc = scr_record_put_aside(scr.world.prefix, "flush.scr");
+    if (rc == SCR_SUCCESS && (rc = scr_flush_file_open(r, scr.world.prefix)) == SCR_SUCCESS) scr_flush_file_doubt(r, 1);
+    return rc;
+  }
+  scr_err_save(&why);
   scr_record_close(r, rc, 0);
-  rc = scr_record_put_aside(scr.world.prefix, "flush.scr");
-  if (rc == SCR_SUCCESS && (rc = scr_flush_file_open(r, scr.world.prefix)) == SCR_SUCCESS) scr_flush_file_doubt(r, 1);
+  if (scr_flush_file_read(r, scr.world.prefix) != SCR_SUCCESS) scr_flush_file_doubt(r, 1);
+  scr_err_restore(&why);
   return rc;
 }
 
@@ -24532,9 +24543,11 @@ SCR_FN void scr_run_sift_notes(scr_record* r, const scr_index* index)
   if (scr_dataset_newest() != NULL || newest.id > 0 || scr.fresh_start) scr_flush_file_doubt(r, 0);
   if (n == 0 && scr_flush_file_is_doubtful(r)) {
     scr.lost.at_stake = 1;
-    snprintf(scr.lost.text, sizeof scr.lost.text,
-             "the damaged flush file of %.600s may have listed checkpoints in the caches of other jobs or nodes",
-             scr.world.prefix);
+    snprintf(
+        scr.lost.text, sizeof scr.lost.text,
+        "the flush file of %.600s, which is damaged or cannot be read, may list checkpoints in the caches of other "
+        "jobs or nodes",
+        scr.world.prefix);
   }
   if (n > 0)
     snprintf(

@@ -343,6 +343,32 @@ static void what_can_neither_stay_nor_be_flushed_stays(void)
   run_gets("ck1", 1, 20000);
 }
 
+/* The index has a checkpoint whose files others have removed: it is copied again, and not deleted before that. */
+static void what_the_prefix_has_lost_is_copied_again(void)
+{
+  static const char* const lost[] = {"ck1", "ck1/.scr", "ck1/rank_*"};
+  size_t                   i;
+
+  for (i = 0; i < sizeof lost / sizeof *lost; i++) {
+    begin_single(1);
+    set("SCR_FLUSH=1");
+    run_puts("ck1", 1, 20000);
+    shell("rm -r prefix/%s", lost[i]);
+    OK(SCR_Init());
+    shell("test -f prefix/ck1/.scr/summary.scr -a -f prefix/ck1/rank_0_0");
+    shell("rm -r prefix/%s", lost[i]);
+    store_bytes = used_bytes() * 3 / 2;
+    test_statvfs = small_statvfs;
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(SCR_Start_output("ck2", SCR_FLAG_CHECKPOINT));
+    CHECK(!(cached_in("cache") & ID(1)), "the cache holds 0x%x", cached_in("cache"));
+    CODE(SCR_Complete_output(0), SCR_ERR_INVALID, "");
+    no_limit();
+    OK(SCR_Finalize());
+    run_fetches("ck1", 1, 20000);
+  }
+}
+
 /* No flush succeeds, and the store takes two checkpoints: the older one makes room for the next all the same. */
 static void a_flush_that_fails_does_not_end_checkpoints_while_two_fit(void)
 {
@@ -643,6 +669,7 @@ const test_case cache_cases[] = {CASE(the_cache_keeps_the_newest_checkpoints, "1
                                  CASE(a_checkpoint_that_found_no_room_gets_it_the_next_time, FEW),
                                  CASE(where_two_do_not_fit_the_old_one_is_flushed_first, FEW),
                                  CASE(what_can_neither_stay_nor_be_flushed_stays, FEW),
+                                 CASE(what_the_prefix_has_lost_is_copied_again, "4 | 1"),
                                  CASE(a_flush_that_fails_does_not_end_checkpoints_while_two_fit, FEW),
                                  CASE(checkpoints_that_wait_for_the_prefix_do_not_fill_the_cache, FEW),
                                  CASE(dropped_checkpoints_leave_the_cache, FEW),

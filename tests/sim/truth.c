@@ -183,6 +183,7 @@ static void truth_crowd(const dataset* d, int count)
       truth.set[i].cached = 0;
     } else { /* one that is not acknowledged may be complete all the same */
       truth.set[i].crowded |= newer >= count && untold;
+      truth.set[i].displaced |= i < d->number && newer + wait + plan.async >= count;
       newer++;
       untold |= truth.set[i].checkpoint && !truth.set[i].acked && i < d->number;
       truth.set[i].moved |= i < d->number && d->number > count; /* what is on the prefix goes before older ones */
@@ -395,7 +396,8 @@ void truth_loaded(process* p, int try, const char* name, int number)
   if (d->rejected) sim_violation("%s (number %d) is offered, which was rejected in this job", name, number);
   if (truth.offered) { /* the program has refused a newer one */
     int next = try > 0 ? truth_must_to(truth.loaded[try - 1] - 1) : 0;
-    if (number < next && !(S.faults & ~FAULT_ROOM) && number != truth.unserved && !may_lead(d, &truth.set[next]))
+    if (number < next && !(S.faults & ~FAULT_ROOM) && number != truth.unserved && !may_lead(d, &truth.set[next]) &&
+        (!truth.set[next].displaced || is_on_prefix(&truth.set[next])))
       sim_violation("%s (number %d) is offered next, but %s (number %d) must have survived (%d nodes damaged, %s)",
                     name, number, truth.set[next].name, next, truth.damages, plan.scheme);
     return;

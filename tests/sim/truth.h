@@ -24,6 +24,7 @@ typedef struct {
   int       cached;     /* it was in the cache then, and nobody has emptied that */
   int       moved;      /* for lack of room it may have left the cache once it was on the prefix */
   int       crowded;    /* it may have left the cache for a newer one of which nobody was told that it is complete */
+  int       displaced;  /* an older one that waits for its flush, or is in flight, may have its place in the cache */
   int       left;       /* a run without flushes has ended, and left it in the cache on purpose */
   int       unnoted;    /* the flush file may not have it: a scavenge need not know of it */
   int       told;       /* the user was warned when an older one was offered */
