@@ -292,6 +292,17 @@ SCR_FN int scavenge_lock(const char* prefix, int* fd)
   return rc;
 }
 
+/* Wait until no run uses PREFIX: only then it is known what is to be saved.  Where no run was, nothing is made. */
+SCR_FN int scavenge_wait(const char* prefix)
+{
+  char path[SCR_MAX_FILENAME];
+  int  lock = -1, rc = scr_record_path(prefix, "run.lock", path, sizeof path);
+
+  if (rc == SCR_SUCCESS && access(path, F_OK) == 0) rc = scavenge_lock(prefix, &lock);
+  if (lock >= 0) scr_os.close(lock);
+  return rc;
+}
+
 /* The dataset that is looked for, and the best that is found. */
 typedef struct {
   scr_identity wanted, best;

@@ -19,6 +19,7 @@ static const char list_down_usage[] =
     "  -l, --log            log each node that is down\n"
     "  -s, --secs N         with -l: the seconds since the run began\n"
     "      --no-ping        do without ping, as SCR_PING=0 does\n"
+    "      --reach          only whether commands run there: one whose directories are full or read-only can be read\n"
     "      --test COMMAND   a test of the user, as in scr_check_node\n"
     "      --timeout N      seconds for the test of a node; default 60\n"
     "  -h, --help           print this and exit;  --version  print the version and exit\n"
@@ -28,12 +29,12 @@ static const char list_down_usage[] =
     "scr_remote --help says.\n"
     "Exit 0 if all nodes work, 1 if some do not, 2 if there is an error.\n";
 
-enum { OPT_DOWN_NO_PING = 1001, OPT_DOWN_TEST, OPT_DOWN_TIMEOUT, OPT_DOWN_LAUNCHER /* of release 3 */ };
+enum { OPT_DOWN_NO_PING = 1001, OPT_DOWN_REACH, OPT_DOWN_TEST, OPT_DOWN_TIMEOUT, OPT_DOWN_LAUNCHER /* of release 3 */ };
 
 /* What the options say, and what is found. */
 typedef struct {
   int         form; /* r, j, or 0 */
-  int         free, log, ping;
+  int         free, log, ping, reach;
   double      secs;
   int64_t     timeout;
   const char *down, *test;
@@ -102,7 +103,7 @@ static int list_down_add_dir(const char* base, void* arg)
   return SCR_SUCCESS;
 }
 
-/* Make B the line that runs scr_check_node with the directories of this side. */
+/* Make B the line that runs scr_check_node, with the directories of this side, or none. */
 static int list_down_command(const list_down* l, const scr_hash* params, scr_buf* b)
 {
   static const char* const option[] = {" --cntl ", " --cache "};
@@ -116,7 +117,7 @@ static int list_down_command(const list_down* l, const scr_hash* params, scr_buf
   for (i = 0; i < 2 && rc == SCR_SUCCESS; i++) {
     memset(&d, 0, sizeof d);
     d.lines = scr_param_get_hash(params, i ? "CACHEDIR" : "CNTLDIR");
-    rc = dirs_walk(params, i, list_down_add_dir, &d);
+    if (!l->reach) rc = dirs_walk(params, i, list_down_add_dir, &d);
     scr_buf_add(&d.words, "", 1);
     scr_buf_add(b, option[i], strlen(option[i]));
     if (rc == SCR_SUCCESS && !d.words.failed) scr_buf_quote(b, d.words.p);
@@ -288,6 +289,7 @@ SCR_FN int list_down_nodes_main(int argc, char** argv)
                                           {"free", no_argument, NULL, 'f'},
                                           {"down", required_argument, NULL, 'd'},
                                           {"log", no_argument, NULL, 'l'},
+                                          {"reach", no_argument, NULL, OPT_DOWN_REACH},
                                           {"secs", required_argument, NULL, 's'},
                                           {"no-ping", no_argument, NULL, OPT_DOWN_NO_PING},
                                           {"test", required_argument, NULL, OPT_DOWN_TEST},
@@ -312,6 +314,7 @@ SCR_FN int list_down_nodes_main(int argc, char** argv)
     else if (c == 'l') l.log = 1;
     else if (c == 's' && tool_number(optarg, 0, INT_MAX, &secs)) l.secs = (double)secs;
     else if (c == OPT_DOWN_NO_PING) l.ping = 0;
+    else if (c == OPT_DOWN_REACH) l.reach = 1;
     else if (c == OPT_DOWN_TEST) l.test = optarg;
     else if (c == OPT_DOWN_TIMEOUT && tool_number(optarg, 1, INT_MAX, &l.timeout)) continue;
     else if (c == 's' || c == OPT_DOWN_TIMEOUT)

@@ -22,10 +22,13 @@ static const char postrun_usage[] =
 #define OPT_POSTRUN_TIMEOUT  1001
 #define OPT_POSTRUN_LAUNCHER 1002 /* of release 3 */
 
-/* The nodes of the allocation that do not work, those of KNOWN included: a new string, or NULL if all work. */
+/*
+** The nodes of the allocation that cannot be reached, those of KNOWN included: a new string, or NULL if all can.  One
+** whose directories are full or read-only can be read.
+*/
 static char* postrun_find_down(const char* known)
 {
-  const char* arguments[] = {known != NULL ? "--down" : NULL, known, NULL};
+  const char* arguments[] = {"--reach", known != NULL ? "--down" : NULL, known, NULL};
   char*       out;
   int         status = system_run_sibling("scr_list_down_nodes", arguments, 0, SCAVENGE_SECONDS, &out);
 
@@ -216,6 +219,7 @@ SCR_FN int postrun_main(int argc, char** argv)
   if ((real = tool_real(prefix)) == NULL) return tool_fail(argv[0], 1, scr_err_text);
   if ((params = tool_params(real)) == NULL || scr_param_int(params, "SCR_ENABLE", &enable) != SCR_SUCCESS)
     bad = tool_fail(argv[0], 1, scr_err_text);
+  if (!bad && enable && scavenge_wait(real) != SCR_SUCCESS) bad = tool_fail(argv[0], 1, scr_err_text);
   if (!bad && enable) {
     down = postrun_find_down(known);
     memset(&o, 0, sizeof o);

@@ -75,6 +75,7 @@ typedef struct {
   struct stat recorded; /* the nodes file before the first run; all zeros if there was none */
   int         asked;    /* 1: a signal of SCR_SIGNALS has asked the program to end */
   int         ran;      /* 1: there was a run */
+  int         used;     /* 1: the last one has used the prefix */
   int         far;      /* the number of the newest checkpoint that a run has written, */
   int         tried;    /* how many runs have failed without a newer one, */
   int         back;     /* and 1: this one has started from an older one */
@@ -445,15 +446,19 @@ static int run_program(run_job* j, const char* line)
 static int run_once(run_job* j, int number, const hosts* up)
 {
   char*  line = NULL;
+  char   before[SCR_TOKEN_MAX], after[SCR_TOKEN_MAX];
   double start = scr_wtime();
   int    code = 1;
 
+  scr_token_read(j->prefix, before, sizeof before);
   if (run_line(j, number, up, &line) != SCR_SUCCESS) run_say("%s", scr_err_text);
   else {
     run_say("run %d, %d node%s: %s", number, up->n, up->n > 1 ? "s" : "", line);
     run_log(j, "RUN_START", -1, "run=%d", number);
     j->ran = 1;
     code = run_program(j, line);
+    scr_token_read(j->prefix, after, sizeof after);
+    j->used = *after != '\0' && strcmp(before, after) != 0;
     run_log(j, "RUN_END", scr_wtime() - start, "run=%d", number);
     run_say("run %d has ended after %.1f s, with exit code %d", number, scr_wtime() - start, code);
   }
@@ -499,15 +504,10 @@ static int run_result(const run_job* j, int code)
 */
 static int run_save(const run_job* j)
 {
-  const char*      arguments[] = {"--prefix", j->prefix, NULL, NULL, NULL};
-  char*            down = NULL;
+  const char*      arguments[] = {"--prefix", j->prefix, NULL};
   struct sigaction ignore, term, hup;
   int              code;
 
-  if (j->down.n > 0 && hosts_compress(&j->down, &down) == SCR_SUCCESS) {
-    arguments[2] = "--down";
-    arguments[3] = down;
-  }
   memset(&ignore, 0, sizeof ignore);
   ignore.sa_handler = SIG_IGN;
   sigaction(SIGTERM, &ignore, &term);
@@ -517,7 +517,6 @@ static int run_save(const run_job* j)
   if (code != 0) run_say("no checkpoint was saved");
   sigaction(SIGTERM, &term, NULL);
   sigaction(SIGHUP, &hup, NULL);
-  scr_free(&down);
   return code == 0;
 }
 
@@ -575,13 +574,15 @@ static int run_step_back(run_job* j, const run_checkpoint* c)
 
 /*
 ** A run has failed.  Returns 1 if the next one would only fail as it has: it got no further than those before it.
-** LOST: a node has failed meanwhile, which explains it.  Before that, one starts from an older checkpoint.
+** LOST: a node has failed meanwhile, which explains it.  Before that, one starts from an older checkpoint.  A run that
+** has not used the prefix, as another one did, or nothing could be started, has tried no checkpoint.
 */
 static int run_loops(run_job* j, int lost)
 {
   run_checkpoint c;
   int            back = j->back;
 
+  if (!j->used) return 0;
   run_find_checkpoint(j, INT_MAX, &c);
   if (back) unsetenv("SCR_CURRENT");
   j->back = 0;

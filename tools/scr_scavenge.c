@@ -78,6 +78,7 @@ static int scavenge_run(scavenge_options* o, int id)
   char         text[64];
 
   o->params = params;
+  if (rc == SCR_SUCCESS) rc = scavenge_wait(o->prefix);
   if (rc == SCR_SUCCESS) rc = scavenge_find_dataset(o->prefix, id, &identity, &there);
   if (rc == SCR_SUCCESS && there) {
     snprintf(text, sizeof text, "dataset %d is on the prefix already", identity.id);

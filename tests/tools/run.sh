@@ -286,6 +286,9 @@ new
 says "a restart loop without an older checkpoint" $KILLED "there is no older checkpoint to start from" env SCR_FLUSH=0 "$run" --runs 5 $MPIEXEC -n 4 "$heat" $size --kill-at 150
 new
 says "an older checkpoint helps" 0 "run 4 has ended .* exit code 0" "$run" --runs -1 sh -c 'n=$(cat n 2>/dev/null); n=$((n + 1)); echo $n >n; [ $n = 4 ] || set -- "$@" --kill-at 350; exec "$@"' sh $MPIEXEC -n 4 "$heat" $size
+new
+check "runs that cannot start, before them" $KILLED - $MPIEXEC -n 4 "$heat" $size --kill-at 350
+says "runs that cannot start try no checkpoint" 0 "restarted from heat.300" "$run" --runs 5 sh -c 'n=$(cat n 2>/dev/null); n=$((n + 1)); echo $n >n; [ $n -gt 3 ] || exit 1; exec "$@"' sh $MPIEXEC -n 4 "$heat" $size
 export SCR_FLUSH=0
 
 # at the end, what is saved leaves the caches; what is not stays, as does all where the next run may use it

@@ -259,6 +259,25 @@ whole "some nodes only"
 killed SCR_COPY_TYPE=XOR
 says "all nodes are down" 1 "all nodes of the run are down" $scavenge --down "$host-v[0-3]"
 
+# ---- nodes whose directories are full or read-only can be read
+killed SCR_COPY_TYPE=XOR
+printf '#!/bin/sh\nexec sh -c "$2"\n' >"$tmp/rsh"
+full="env SCR_REMOTE_SHELL=$tmp/rsh SCR_NODELIST=$host-v[0-3] SCR_CACHE_BASE=/proc/none"
+says "a base that cannot be written, for a run" 1 "$host-v\[0-3\]" $full "$BIN/scr_list_down_nodes"
+check "a base that cannot be written, to be reached" 0 "" $full "$BIN/scr_list_down_nodes" --reach
+says "a base that cannot be written, postrun" 0 "the newest checkpoint on the prefix is 3, heat.300" $full "$BIN/scr_postrun"
+whole "a base that cannot be written"
+
+# ---- what a run records while it still lives is saved
+for save in "$BIN/scr_postrun" $scavenge; do
+  killed SCR_COPY_TYPE=XOR
+  mv "$p/.scr/flush.scr" "$tmp/flush.scr"
+  flock "$p/.scr/run.lock" sh -c 'sleep 1.5; mv "$1" "$2"' sh "$tmp/flush.scr" "$p/.scr" &
+  until [ -e "$p/.scr/run.lock" ] && ! flock -n "$p/.scr/run.lock" true; do sleep 0.02; done
+  check "a run that still lives, ${save##*/}" 0 - $save
+  whole "a run that still lives, ${save##*/}"
+done
+
 # ---- what more than one run has left
 killed SCR_COPY_TYPE=FILE "SCR_CONF_FILE=$tmp/every.other"
 check "every other one on the prefix at once" 0 "" same "$p/heat.200" 200
