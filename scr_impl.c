@@ -16204,9 +16204,10 @@ out:
 **              YES, RENAMING -> OUTGROWN  scr_flush_slide, which deletes it; it is flushed again only if a run ends
 **                                       with it, or SCR_FLUSH_ON_RESTART or the user asks for it
 **              SUPERSEDED -> NO         scr_dataset_reconsider, after SCR_Drop or SCR_Delete
+**              YES -> NO                scr_room_prove, others have removed its files
 **              NO -> YES                scr_fetch; scr_flush_done, if the index could not be read before
-**              found: RENAMING, YES     scr_run_find_on_prefix, by the index; OUTGROWN, if it is older than what
-**                                       SCR_PREFIX_SIZE keeps
+**              found: RENAMING, YES     scr_run_find_on_prefix, by the index, if its files are there; OUTGROWN, if it
+**                                       is older than what SCR_PREFIX_SIZE keeps
 **
 ** Uses       platform, errors, memory, path, hash, dataset, copies, filemap, index, objects, datasets of the prefix,
 **            flush file, log, MPI helpers, world
@@ -16214,9 +16215,10 @@ out:
 **            scr_reading; scr, scr_logged, scr_status_event, scr_event, scr_event_compute, scr_event_transfer,
 **            scr_event_damage, scr_tried_keep, scr_tried_add, scr_dataset_find, scr_dataset_is_whole,
 **            scr_dataset_is_cached, scr_dataset_is_missed, scr_dataset_named, scr_dataset_newest, scr_dataset_remove,
-**            scr_dataset_add, scr_dataset_entry, scr_dataset_next_entry, scr_life_mark, scr_entry_decide,
-**            scr_removal_run, scr_removal_wait, scr_removal_start, scr_map_write, scr_map_settle, scr_dataset_put_note,
-**            scr_dataset_write_note, scr_life_leads, scr_change_life, scr_change_on_prefix, scr_dataset_reconsider
+**            scr_dataset_add, scr_dataset_entry, scr_dataset_tell_gone, scr_dataset_next_entry, scr_life_mark,
+**            scr_entry_decide, scr_removal_run, scr_removal_wait, scr_removal_start, scr_map_write, scr_map_settle,
+**            scr_dataset_put_note, scr_dataset_write_note, scr_life_leads, scr_change_life, scr_change_on_prefix,
+**            scr_dataset_reconsider
 ** Invariants
 **   S1  scr.dataset is the same on every rank, ordered by id.  Entries belong to this rank alone.
 **   S2  scr.map is what filemap_<n>.scrinfo holds, or will hold after the next scr_map_write.
@@ -24801,6 +24803,23 @@ SCR_FN void scr_run_tell_limit(void)
              (uintmax_t)limit.rlim_cur);
 }
 
+/* SCR_ERR_PARAM if the prefix lies in a directory of this node from which datasets are deleted. */
+SCR_FN int scr_run_check_place(void)
+{
+  const char* below;
+  int         i;
+
+  for (i = -1; i < scr.world.nstores; i++) {
+    const char* dir = i < 0 ? scr.world.cntl : scr.world.store[i].dir;
+    if (strcmp(dir, scr.world.prefix) == 0 || scr_path_below(dir, scr.world.prefix, &below))
+      return SCR_ERR(SCR_ERR_PARAM,
+                     "the prefix %s is in %s, from which this job deletes checkpoints; set SCR_PREFIX, or start in "
+                     "another directory",
+                     scr.world.prefix, dir);
+  }
+  return SCR_SUCCESS;
+}
+
 /* All of SCR_Init except the check of the phase.  Collective over COMM. */
 SCR_FN int scr_start_run(MPI_Comm comm)
 {
@@ -24835,6 +24854,7 @@ SCR_FN int scr_start_run(MPI_Comm comm)
   if (scr.world.rank == 0) limit = scr_run_halt_limit();
   rc = scr_recovery_map_file(scr.world.group[SCR_GROUP_NODE].rank, scr.map_file);
   if (rc == SCR_SUCCESS) rc = limit;
+  if (rc == SCR_SUCCESS) rc = scr_run_check_place();
   if (rc == SCR_SUCCESS) rc = scr_daemon_calm();
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   if ((rc = scr_run_find_checkpoint()) != SCR_SUCCESS) return rc;
@@ -25997,7 +26017,7 @@ SCR_FN int scr_track_record_path(const scr_desc* d, const char* rel, char* path)
   return rc == SCR_SUCCESS ? scr_route_own(d, own, path) : rc;
 }
 
-/* SCR_ERR_ARG if the program has given the open dataset a file where the record PATH of the tracked file REL will be. */
+/* SCR_ERR_ARG if the program has given the open dataset a file where the record PATH of the tracked file REL goes. */
 SCR_FN int scr_track_is_free(const char* rel, const char* path)
 {
   const scr_entry* e = scr_filemap_by_id(&scr.map, scr.open_id, scr.world.rank);

@@ -1130,7 +1130,7 @@ static void a_tracked_file_and_its_record_are_no_files_of_the_program(void)
     OK(SCR_Start_output("ck", SCR_FLAG_CHECKPOINT));
     if (rank == 0) OK(SCR_Route_file(i ? "ck/tracked/log" : "log", file));
     if (rank == 0) append(file + strlen(case_dir) + 1, "mine\n");
-    CODE(SCR_Complete_output(1), SCR_ERR_ARG, i ? "library records of the tracked file log" : "log, a file of rank 0, is tracked");
+    CODE(SCR_Complete_output(1), SCR_ERR_ARG, i ? "library records of the tracked file log" : "log, a file of rank 0");
     OK(SCR_Finalize());
     check_text("prefix/log", "one\n");
   }

@@ -61,6 +61,26 @@ static void parameters_are_set_unset_and_asked_for_until_init(void)
   query("SCR_CACHE_SIZE", "5");
 }
 
+/* What is copied to a prefix in the cache of its own job would leave with that. */
+static void a_prefix_in_its_own_cache_is_refused(void)
+{
+  static const char* const in[] = {"cache", "cntl"};
+  int                      i;
+
+  for (i = 0; i < 2; i++) {
+    begin();
+    set("SCR_VIRTUAL_NODES=");
+    set("SCR_COPY_TYPE=SINGLE");
+    set("SCR_USER_NAME=me");
+    as_job("one");
+    shell("mkdir -m 700 -p %s/me %s/me/scr.one && mkdir %s/me/scr.one/mine", in[i], in[i], in[i]);
+    set("SCR_PREFIX=%s/%s/me/scr.one%s", case_dir, in[i], i ? "" : "/mine");
+    CODE(SCR_Init(), SCR_ERR_PARAM, "from which this job deletes checkpoints; set SCR_PREFIX");
+    set("SCR_PREFIX=%s/prefix", case_dir); /* as the message says */
+    run_puts("ck", 1, 100);
+  }
+}
+
 /* A transfer type that only a vendor has is replaced, and rank 0 says so. */
 static void a_transfer_type_of_a_vendor_is_replaced_and_rank_0_says_so(void)
 {
@@ -225,6 +245,7 @@ static void scr_debug_prints_the_directories_of_the_run(void)
 #define ANY "2 | 1 4 5", "9"
 
 const test_case settings_cases[] = {CASE(parameters_are_set_unset_and_asked_for_until_init, ANY),
+                                    CASE(a_prefix_in_its_own_cache_is_refused, "4 | 1"),
                                     CASE(a_transfer_type_of_a_vendor_is_replaced_and_rank_0_says_so, ANY),
                                     CASE(a_parameter_that_only_commands_read_is_told_of_once, "4 | 1", ""),
                                     CASE(bad_values_and_settings_that_do_not_fit_are_named, ANY),
