@@ -13149,10 +13149,25 @@ SCR_FN int scr_scan_replace(scr_index* index, const scr_prefix_place* place, con
   return rc;
 }
 
+/* The dataset DESC was found in DIR: remove its entries of other directories, from where it has gone, from INDEX. */
+SCR_FN void scr_scan_forget_moved(scr_index* index, const scr_desc* desc, const char* dir)
+{
+  scr_prefix_place place;
+  scr_index_item   it = SCR_ZEROS;
+
+  while (scr_index_walk(index, &it)) {
+    if (!scr_identity_same(&it.desc.identity, &desc->identity) || strcmp(it.dir, dir) == 0 ||
+        scr_prefix_has_summary(index->prefix, &it, &place))
+      continue;
+    scr_index_remove(index, it.id, it.dir);
+    memset(&it, 0, sizeof it);
+  }
+}
+
 /*
 ** Enter the dataset in DIR below the prefix into INDEX, if it is complete (B5).  If it is in the index already, that
 ** stays as it is.  Files that have temporary names are renamed by the next run; what loses files to them leaves the
-** index.  DESC receives what the dataset is.
+** index, and so does the place from which the dataset was moved.  DESC receives what the dataset is.
 */
 SCR_FN int scr_scan_add(scr_index* index, const char* dir, scr_desc* desc)
 {
@@ -13173,6 +13188,7 @@ SCR_FN int scr_scan_add(scr_index* index, const char* dir, scr_desc* desc)
   if (rc == SCR_SUCCESS) rc = scr_dir_sync(path); /* who wrote it may have been killed before that */
   if (rc == SCR_SUCCESS) rc = scr_index_set(index, desc, dir);
   if (rc == SCR_SUCCESS && !temporary) scr_index_note_renamed(index, desc->identity.id, dir);
+  if (rc == SCR_SUCCESS) scr_scan_forget_moved(index, desc, dir);
   return rc;
 }
 
@@ -16204,7 +16220,7 @@ out:
 **              YES, RENAMING -> OUTGROWN  scr_flush_slide, which deletes it; it is flushed again only if a run ends
 **                                       with it, or SCR_FLUSH_ON_RESTART or the user asks for it
 **              SUPERSEDED -> NO         scr_dataset_reconsider, after SCR_Drop or SCR_Delete
-**              YES -> NO                scr_room_prove, others have removed its files
+**              YES -> NO                scr_flush_prove, others have removed its files
 **              NO -> YES                scr_fetch; scr_flush_done, if the index could not be read before
 **              found: RENAMING, YES     scr_run_find_on_prefix, by the index, if its files are there; OUTGROWN, if it
 **                                       is older than what SCR_PREFIX_SIZE keeps
@@ -20706,7 +20722,7 @@ SCR_FN int scr_flush_run(int id, int is_chosen)
 **
 ** Uses       platform, errors, memory, hash files, dataset, file window, copies, index, objects, transfer file, MPI
 **            helpers, world, state, recovery of all, flush
-** Offers     scr_flush_is_due, scr_daemon_calm, scr_flights_forget, scr_flush_poll, scr_flush_finish,
+** Offers     scr_flush_is_due, scr_flush_prove, scr_daemon_calm, scr_flights_forget, scr_flush_poll, scr_flush_finish,
 **            scr_flush_start, scr_flush_take_over, scr_flush_wait, scr_flush_sync, scr_flush_unless_superseded,
 **            scr_flush_unasked, scr_flush_if_due
 ** Invariants
@@ -21299,6 +21315,30 @@ SCR_FN int scr_flush_if_due(const scr_dataset* ds)
   return scr_flush_is_due(ds) ? scr_flush_unasked(ds->desc.identity.id) : SCR_SUCCESS;
 }
 
+/*
+** Before the prefix counts as the place of the newest checkpoint, DS: rank 0 looks whether it still has what was copied.
+** Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_flush_prove(scr_dataset* ds)
+{
+  scr_index      index;
+  scr_index_item it;
+  scr_vote       v = SCR_ZEROS;
+  int            rc;
+
+  if (ds->on_prefix != SCR_PREFIX_YES) return SCR_SUCCESS;
+  if (scr.world.rank == 0) {
+    v.max[0] = scr_index_read(&index, scr.world.prefix) == SCR_SUCCESS &&
+               !(scr_index_same(&index, &ds->desc.identity, &it) &&
+                 scr_prefix_has_entry(scr.world.prefix, &it, scr_dataset_entry(ds)));
+    scr_index_close(&index, SCR_SUCCESS, 0);
+  }
+  if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS || !v.max[0]) return rc;
+  scr_dataset_tell_gone(ds);
+  scr_change_on_prefix(ds, SCR_PREFIX_NO, NULL);
+  return SCR_SUCCESS;
+}
+
 /* ==== 37 ROOM ===========================================================================================
 ** How much room the stores have, how much a dataset needs, and what leaves the cache for it.
 **
@@ -21400,30 +21440,6 @@ SCR_FN int scr_room_unchanged(const scr_entry* e)
 }
 
 /*
-** Before the newest checkpoint, DS, leaves because the prefix has it: rank 0 looks whether it still has.  Collective
-** over the world; the same code everywhere.
-*/
-SCR_FN int scr_room_prove_prefix(scr_dataset* ds)
-{
-  scr_index      index;
-  scr_index_item it;
-  scr_vote       v = SCR_ZEROS;
-  int            rc;
-
-  if (ds->on_prefix != SCR_PREFIX_YES) return SCR_SUCCESS;
-  if (scr.world.rank == 0) {
-    v.max[0] = scr_index_read(&index, scr.world.prefix) == SCR_SUCCESS &&
-               !(scr_index_same(&index, &ds->desc.identity, &it) &&
-                 scr_prefix_has_entry(scr.world.prefix, &it, scr_dataset_entry(ds)));
-    scr_index_close(&index, SCR_SUCCESS, 0);
-  }
-  if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS || !v.max[0]) return rc;
-  scr_dataset_tell_gone(ds);
-  scr_change_on_prefix(ds, SCR_PREFIX_NO, NULL);
-  return SCR_SUCCESS;
-}
-
-/*
 ** Before older checkpoints leave because of the newest one: if a file of that is not as it was recorded, it stands for
 ** no older one, and rank 0 says which file.  Nor does the prefix stand for it, if the files there are gone.  Collective
 ** over the world; the same code everywhere.
@@ -21438,7 +21454,7 @@ SCR_FN int scr_room_prove(void)
     newest = scr_room_newest(0);
     if (newest != NULL) e = scr_dataset_entry(newest);
     rc = scr_agree(e != NULL ? scr_room_unchanged(e) : SCR_SUCCESS, scr.world.comm);
-    if (rc == SCR_SUCCESS && newest != NULL) rc = scr_room_prove_prefix(scr_dataset_find(newest->desc.identity.id));
+    if (rc == SCR_SUCCESS && newest != NULL) rc = scr_flush_prove(scr_dataset_find(newest->desc.identity.id));
     if (!scr_err_is_damage(rc)) return rc;
     scr_dataset_find(newest->desc.identity.id)->damaged = 1;
     if (scr.world.rank == 0)
@@ -24183,7 +24199,8 @@ SCR_FN int scr_run_flush_newest(void)
   if (scr.flush_every == 0 && scr.world.rank == 0) scr_run_note_end();
   if (scr.flush_every > 0 && (newest = scr_dataset_newest()) != NULL) {
     id = newest->desc.identity.id;
-    rc = scr_flush_unasked(id);
+    rc = scr_flush_prove(scr_dataset_find(id));
+    if (rc == SCR_SUCCESS) rc = scr_flush_unasked(id);
   }
   scr_err_save(&why);
   for (i = scr.datasets - 1; i >= 0; i--) {

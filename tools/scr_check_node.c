@@ -25,6 +25,7 @@ static const char check_node_usage[] =
 
 /* What to check. */
 typedef struct {
+  const scr_hash* params;
   const scr_hash* lines; /* CNTLDIR or CACHEDIR of the parameters: DIR -> BYTES */
   int             free;
 } check_node_job;
@@ -47,28 +48,52 @@ static int check_node_write(const char* dir)
   return rc;
 }
 
-/* Check DIR, which should have BYTES bytes. */
-static int check_node_dir(const char* dir, uint64_t bytes, int free_space)
+/* The bytes of the files below DIR. */
+static uint64_t check_node_bytes(const char* dir)
+{
+  char           path[SCR_MAX_FILENAME];
+  struct stat    st;
+  struct dirent* e;
+  DIR*           d = opendir(dir);
+  uint64_t       n = 0;
+
+  while (d != NULL && (e = readdir(d)) != NULL) {
+    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
+    if (scr_fmt(path, sizeof path, "%s/%s", dir, e->d_name) != SCR_SUCCESS || lstat(path, &st) < 0) continue;
+    n += S_ISDIR(st.st_mode) ? check_node_bytes(path) : (uint64_t)st.st_size;
+  }
+  if (d != NULL) closedir(d);
+  return n;
+}
+
+/*
+** Check DIR, which should have BYTES bytes.  Where they are to be free, those are that the job itself has there: what an
+** earlier run of it has left is used, or replaced.
+*/
+static int check_node_dir(const check_node_job* j, const char* dir, uint64_t bytes)
 {
   struct statvfs fs;
+  char           own[SCR_MAX_FILENAME];
   uint64_t       size;
   DIR*           d;
-  int            rc = free_space ? scr_mkdirs(dir, 0755) : SCR_SUCCESS;
+  int            rc = j->free ? scr_mkdirs(dir, 0755) : SCR_SUCCESS;
 
   if (rc != SCR_SUCCESS) return rc;
   if ((d = opendir(dir)) == NULL) return SCR_ERRNO("cannot read the directory %s", dir);
   closedir(d);
   if (statvfs(dir, &fs) < 0) return SCR_ERRNO("cannot tell the size of the file system of %s", dir);
   if (fs.f_flag & ST_RDONLY) return SCR_ERR(SCR_ERR_IO, "the file system of %s is mounted read-only", dir);
-  size = (uint64_t)(free_space ? fs.f_bavail : fs.f_blocks) * fs.f_frsize;
+  size = (uint64_t)(j->free ? fs.f_bavail : fs.f_blocks) * fs.f_frsize;
+  if (size < bytes && j->free && dirs_of_job(j->params, dir, NULL, NULL, own, sizeof own) == SCR_SUCCESS)
+    size += check_node_bytes(own);
   if (size < bytes)
     return SCR_ERR(SCR_ERR_SPACE, "%s has %" PRIu64 " bytes%s, less than the %" PRIu64 " that are expected", dir, size,
-                   free_space ? " free" : "", bytes);
+                   j->free ? " free" : "", bytes);
   return check_node_write(dir);
 }
 
 /* Check the directories of LIST, DIR[:BYTES],... */
-static int check_node_list(const char* list, int free_space)
+static int check_node_list(const check_node_job* j, const char* list)
 {
   char     dir[SCR_MAX_FILENAME];
   uint64_t bytes;
@@ -83,7 +108,7 @@ static int check_node_list(const char* list, int free_space)
     if (colon != NULL && scr_str_bytes(colon + 1, &bytes) != SCR_SUCCESS)
       rc = SCR_ERR(SCR_ERR_ARG, "%s is not a directory and a size, DIR:BYTES", dir);
     if (colon != NULL) *colon = '\0';
-    if (rc == SCR_SUCCESS) rc = check_node_dir(dir, bytes, free_space);
+    if (rc == SCR_SUCCESS) rc = check_node_dir(j, dir, bytes);
     list += n + (list[n] == ',');
   }
   return rc;
@@ -98,7 +123,7 @@ static int check_node_base(const char* base, void* arg)
 
   if (scr_str_bytes(size, &bytes) != SCR_SUCCESS && strcmp(size, "0") != 0)
     return SCR_ERR(SCR_ERR_PARAM, "BYTES=%.100s of %s is not a size, such as 100GB", size, base);
-  return check_node_dir(base, bytes, j->free);
+  return check_node_dir(j, base, bytes);
 }
 
 /* Check the directories of LIST or, if it is NULL, those of the parameters. */
@@ -106,9 +131,10 @@ static int check_node_dirs(const scr_hash* params, const char* list, int cache, 
 {
   check_node_job j;
 
-  if (list != NULL) return check_node_list(list, free_space);
+  j.params = params;
   j.lines = scr_param_get_hash(params, cache ? "CACHEDIR" : "CNTLDIR");
   j.free = free_space;
+  if (list != NULL) return check_node_list(&j, list);
   return dirs_walk(params, cache, check_node_base, &j);
 }
 

@@ -366,6 +366,11 @@ static void what_the_prefix_has_lost_is_copied_again(void)
     no_limit();
     OK(SCR_Finalize());
     run_fetches("ck1", 1, 20000);
+    OK(SCR_Init());
+    OK(put("ck2", 1, 20000));
+    shell("rm -r prefix/%s", i == 0 ? "ck2" : i == 1 ? "ck2/.scr" : "ck2/rank_*");
+    OK(SCR_Finalize());
+    run_fetches("ck2", 1, 20000);
   }
 }
 

@@ -150,6 +150,15 @@ if mkdir "$tmp/ro" && [ "$(id -u)" -eq 0 ]; then
     unshare -m sh -c "mount -t tmpfs -o ro none '$tmp/ro' && exec '$BIN/scr_check_node' -c '$tmp/ro'"
 fi
 
+if unshare -m true 2>"$tmp/stderr"; then # what an earlier run of the job has left there is used, or replaced
+  full() { # JOB
+    unshare -m sh -c 'mount -t tmpfs -o size=2m none "$1" && mkdir -p "$1/me/scr.7" && head -c 1500k /dev/zero >"$1/me/scr.7/of a run" || exit
+      SCR_USER_NAME=me SCR_JOB_ID=$2 exec "$3" --free -c "$1:1800K" -C "$1:1800K"' sh "$tmp/ro" "$1" "$BIN/scr_check_node"
+  }
+  check "a node with free space, of the job" 0 "PASS" full 7
+  says "a node without free space, of another job" 1 "bytes free, less than the 1843200 that are expected" full 8
+fi
+
 # ---- scr_list_down_nodes: a remote shell that knows dead and slow nodes
 cat >"$tmp/remote" <<'END'
 #!/bin/sh

@@ -259,6 +259,14 @@ whole "some nodes only"
 killed SCR_COPY_TYPE=XOR
 says "all nodes are down" 1 "all nodes of the run are down" $scavenge --down "$host-v[0-3]"
 
+# ---- a dataset that was moved is in the index once
+killed SCR_COPY_TYPE=XOR
+$scavenge >"$tmp/out" 2>&1
+mv "$p/heat.300" "$p/kept"
+check "moved and added" 0 "     3 heat.300" "$BIN/scr_index" --add kept
+check "moved and added: it is there once" 0 1 sh -c '"$1" --long | grep -c "3 checkpoint .* heat.300$"' sh "$BIN/scr_index"
+says "moved and added: and loads" 0 "3 checkpoint *ok *YES .* heat.300$" "$BIN/scr_index" --long
+
 # ---- nodes whose directories are full or read-only can be read
 killed SCR_COPY_TYPE=XOR
 printf '#!/bin/sh\nexec sh -c "$2"\n' >"$tmp/rsh"
