@@ -21316,7 +21316,7 @@ SCR_FN int scr_flush_if_due(const scr_dataset* ds)
 }
 
 /*
-** Before the prefix counts as the place of the newest checkpoint, DS: rank 0 looks whether it still has what was copied.
+** Before the prefix counts as the place of the newest checkpoint, DS: rank 0 looks whether it still has that.
 ** Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_flush_prove(scr_dataset* ds)

@@ -67,8 +67,8 @@ static uint64_t check_node_bytes(const char* dir)
 }
 
 /*
-** Check DIR, which should have BYTES bytes.  Where they are to be free, those are that the job itself has there: what an
-** earlier run of it has left is used, or replaced.
+** Check DIR, which should have BYTES bytes.  Where they are to be free, those are that the job itself has there: what
+** an earlier run of it has left is used, or replaced.
 */
 static int check_node_dir(const check_node_job* j, const char* dir, uint64_t bytes)
 {
