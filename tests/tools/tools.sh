@@ -308,6 +308,16 @@ for r in scr-1.2.2 scr-3.1; do # what is removed
   check "index of $r, remove the last" 0 "" "$index" --remove ckpt.1 -p "$p"
   check "index of $r, nothing is left" 0 "   DSET VALID FLUSHED             NAME" "$index" -p "$p"
 done
+for r in scr-1.2.2 scr-3.1; do # what a release before has put there is there
+  p=$tmp/there.$r m=$tmp/there.$r/.scr/scr.dataset.3
+  prefix "there.$r" $r
+  mkdir -p "$m" "$p/ckpt.3"
+  cp "$data/$r"/summary.scr "$data/$r"/rank2file* "$m"
+  for i in 0 1 2 3; do truncate -s $((524295 + i)) "$p/ckpt.3/rank_$i.ckpt"; done
+  check "a checkpoint of $r is on the prefix" 0 "the newest checkpoint on the prefix is 3, ckpt.3" "$BIN/scr_postrun" -p "$p"
+  rm "$p/ckpt.3/rank_2.ckpt"
+  says "a checkpoint of $r has lost a file" 1 "the prefix has lost files of checkpoint 3, ckpt.3" "$BIN/scr_postrun" -p "$p"
+done
 says "index, two changes" 1 "one question or change" "$index" --drop a --current b -p "$tmp/old"
 says "index, drop without a name" 1 "Usage" "$index" --drop
 if command -v python3 >/dev/null; then
