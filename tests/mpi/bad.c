@@ -522,6 +522,7 @@ static void nothing_in_the_way_in_a_shared_store_is_written_to(void)
     if (how == 3) CHECK(link(victim, next) == 0, "%s", strerror(errno));
     if (how >= 4) CHECK(write_bytes(next, 3, 10), "%s", strerror(errno));
     if (how == 4 && is_root()) CHECK(chown(next, 1, 1) == 0, "%s", strerror(errno));
+    MPI_Barrier(MPI_COMM_WORLD); /* it is there before the node's first rank looks */
     OK(SCR_Start_output("ck2", SCR_FLAG_CHECKPOINT));
     if (how == 5 || (how == 4 && !is_root())) OK(SCR_Route_file(path, file));
     else CODE(SCR_Route_file(path, file), SCR_ERR_UNSAFE, next);
