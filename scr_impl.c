@@ -21329,8 +21329,8 @@ SCR_FN int scr_flush_prove(scr_dataset* ds)
   if (ds->on_prefix != SCR_PREFIX_YES) return SCR_SUCCESS;
   if (scr.world.rank == 0) {
     v.max[0] = scr_index_read(&index, scr.world.prefix) == SCR_SUCCESS &&
-               !(scr_index_same(&index, &ds->desc.identity, &it) &&
-                 scr_prefix_has_entry(scr.world.prefix, &it, scr_dataset_entry(ds)));
+               scr_index_same(&index, &ds->desc.identity, &it) && /* or else the user has dropped it */
+               !scr_prefix_has_entry(scr.world.prefix, &it, scr_dataset_entry(ds));
     scr_index_close(&index, SCR_SUCCESS, 0);
   }
   if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS || !v.max[0]) return rc;

@@ -76,6 +76,7 @@ typedef struct {
   int         asked;    /* 1: a signal of SCR_SIGNALS has asked the program to end */
   int         ran;      /* 1: there was a run */
   int         used;     /* 1: the last one has used the prefix */
+  int         idle;     /* runs, the last ones, that have not */
   int         far;      /* the number of the newest checkpoint that a run has written, */
   int         tried;    /* how many runs have failed without a newer one, */
   int         back;     /* and 1: this one has started from an older one */
@@ -572,17 +573,28 @@ static int run_step_back(run_job* j, const run_checkpoint* c)
   return 1;
 }
 
+/* A run has ended before it used the prefix.  Returns 1 if the runs before it have done so, too, and that is enough. */
+static int run_idles(run_job* j)
+{
+  if (++j->idle <= 2 * j->loops || j->loops == 0) return 0;
+  run_say("there is no other run: %d runs have ended before they used the prefix; look at the launcher and at the "
+          "beginning of the program; SCR_RUN_LOOPS=0 tries on",
+          j->idle);
+  return 1;
+}
+
 /*
 ** A run has failed.  Returns 1 if the next one would only fail as it has: it got no further than those before it.
 ** LOST: a node has failed meanwhile, which explains it.  Before that, one starts from an older checkpoint.  A run that
-** has not used the prefix, as another one did, or nothing could be started, has tried no checkpoint.
+** has not used the prefix, because another one did or nothing could be started, has tried no checkpoint.
 */
 static int run_loops(run_job* j, int lost)
 {
   run_checkpoint c;
   int            back = j->back;
 
-  if (!j->used) return 0;
+  if (!j->used) return run_idles(j);
+  j->idle = 0;
   run_find_checkpoint(j, INT_MAX, &c);
   if (back) unsetenv("SCR_CURRENT");
   j->back = 0;

@@ -1081,7 +1081,7 @@ static void refused_for_the_flush_file(void)
 
   for (i = 0; i < 2; i++) {
     OK(SCR_Init());
-    ALIKE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "damaged flush file");
+    ALIKE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "damaged or cannot be read");
     ALIKE(SCR_Start_output("ck9", SCR_FLAG_CHECKPOINT), SCR_ERR_NO_RESTART, "SCR_FRESH_START");
     if (i == 0) OK(SCR_Finalize());
     else run_dies();

@@ -287,6 +287,9 @@ says "a restart loop without an older checkpoint" $KILLED "there is no older che
 new
 says "an older checkpoint helps" 0 "run 4 has ended .* exit code 0" "$run" --runs -1 sh -c 'n=$(cat n 2>/dev/null); n=$((n + 1)); echo $n >n; [ $n = 4 ] || set -- "$@" --kill-at 350; exec "$@"' sh $MPIEXEC -n 4 "$heat" $size
 new
+says "runs that never start end" 1 "there is no other run: 5 runs have ended before they used the prefix" "$run" --runs -1 sh -c 'exit 1'
+check "runs that never start end: five of them" 0 5 grep -c "run [0-9] has ended" "$tmp/out"
+new
 check "runs that cannot start, before them" $KILLED - $MPIEXEC -n 4 "$heat" $size --kill-at 350
 says "runs that cannot start try no checkpoint" 0 "restarted from heat.300" "$run" --runs 5 sh -c 'n=$(cat n 2>/dev/null); n=$((n + 1)); echo $n >n; [ $n -gt 3 ] || exit 1; exec "$@"' sh $MPIEXEC -n 4 "$heat" $size
 export SCR_FLUSH=0
