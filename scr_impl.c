@@ -9750,7 +9750,7 @@ SCR_FN int scr_prefix_look_leaf(const scr_objects* l, void* arg)
 
   while (rc == SCR_SUCCESS && scr_objects_walk(l, &at)) {
     rc = scr_objects_path(&at, (const char*)arg, l->id, 0, path, sizeof path);
-    if (rc == SCR_SUCCESS && (scr_os.lstat(path, &st) < 0 || (uint64_t)st.st_size < at.least))
+    if (rc == SCR_SUCCESS && (stat(path, &st) < 0 || (uint64_t)st.st_size < at.least))
       rc = SCR_ERR(SCR_ERR_MISSING, "%s is not whole any more", path);
   }
   return rc;
@@ -9795,7 +9795,7 @@ SCR_FN int scr_prefix_has(const char* prefix, const scr_index_item* it)
 
 /*
 ** The same for the files that E lists, an entry of a cache, or NULL: nobody looks up those of all ranks.  Where the
-** dataset is in containers, its first one stands for all.
+** dataset is in containers, its first one stands for all; where it was moved, its summary.
 */
 SCR_FN int scr_prefix_has_entry(const char* prefix, const scr_index_item* it, const scr_entry* e)
 {
@@ -9807,10 +9807,10 @@ SCR_FN int scr_prefix_has_entry(const char* prefix, const scr_index_item* it, co
   if (it->complete && it->renaming) return 1;
   has = scr_prefix_has_summary(prefix, it, &place) &&
         scr_fmt(path, sizeof path, "%s/%s/ctr.0.scr", prefix, place.meta) == SCR_SUCCESS;
-  if (!has || e == NULL || scr_os.lstat(path, &st) == 0) return has;
+  if (!has || e == NULL || strcmp(it->dir, e->desc.dir) != 0 || stat(path, &st) == 0) return has;
   for (i = 0; i < e->files && has; i++)
     has = e->file[i].kind != SCR_FILE_APPLICATION ||
-          (scr_fmt(path, sizeof path, "%s/%s", prefix, e->file[i].rel) == SCR_SUCCESS && scr_os.lstat(path, &st) == 0 &&
+          (scr_fmt(path, sizeof path, "%s/%s", prefix, e->file[i].rel) == SCR_SUCCESS && stat(path, &st) == 0 &&
            (uint64_t)st.st_size >= e->file[i].size);
   return has;
 }
@@ -10483,7 +10483,7 @@ SCR_FN void scr_flush_file_put(scr_record* r, const scr_flush_note* note)
 
 /*
 ** Returns 1 if the dataset of NOTE is on PREFIX: the note says so, and so does the index, which is changed first when a
-** dataset goes; and its files are there.
+** dataset goes; and the files of a checkpoint are there.  Those of an output may have been moved.
 */
 SCR_FN int scr_flush_note_on_prefix(const char* prefix, const scr_flush_note* note)
 {
@@ -10493,7 +10493,7 @@ SCR_FN int scr_flush_note_on_prefix(const char* prefix, const scr_flush_note* no
 
   while (!has && scr_index_walk(&index, &it))
     has = it.id == note->id && it.complete && !scr_identity_differs(&it.desc.identity, &note->identity) &&
-          scr_prefix_has(prefix, &it);
+          (!(note->flags & SCR_FLAG_CHECKPOINT) || scr_prefix_has(prefix, &it));
   scr_index_close(&index, SCR_SUCCESS, 0);
   return has && note->location & SCR_LOCATION_PREFIX;
 }
@@ -24419,7 +24419,8 @@ SCR_FN void scr_run_look_up(const scr_index* index, scr_dataset* ds)
   scr_life       life = SCR_WHOLE;
   int            found = scr_index_same(index, &ds->desc.identity, &it);
 
-  if (found && it.complete && !scr_prefix_has_entry(scr.world.prefix, &it, scr_dataset_entry(ds)))
+  if (found && it.complete && scr_desc_is_ckpt(&ds->desc) &&
+      !scr_prefix_has_entry(scr.world.prefix, &it, scr_dataset_entry(ds)))
     scr_dataset_tell_gone(ds);
   else if (found && it.complete) ds->on_prefix = it.renaming ? SCR_PREFIX_RENAMING : SCR_PREFIX_YES;
   else if (scr_desc_is_pure(&ds->desc) && ds->desc.identity.id < scr_index_window(index, INT_MAX, scr.prefix_size))

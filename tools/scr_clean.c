@@ -38,14 +38,18 @@ static int clean_lacks(int id)
   return SCR_SUCCESS;
 }
 
-/* Returns 1 if the prefix has the dataset IT of the index; as far as E, an entry of a cache, or NULL, can tell. */
+/*
+** Returns 1 if the prefix has the dataset IT of the index, as far as E, an entry of a cache, or NULL, can tell.  The
+** files of an output may have been moved.
+*/
 static int clean_has(const scr_index_item* it, const scr_entry* e)
 {
   int i;
 
   for (i = 0; i < clean_job.n_lacks; i++)
     if (clean_job.lacks[i] == it->id) return 0;
-  return it->complete && !it->renaming && !it->unread && scr_prefix_has_entry(clean_job.prefix, it, e);
+  return it->complete && !it->renaming && !it->unread &&
+         (!scr_desc_is_ckpt(&it->desc) || scr_prefix_has_entry(clean_job.prefix, it, e));
 }
 
 /* ---- a node ---- */
@@ -210,14 +214,14 @@ static void clean_add(const char* host, const char* kind, const char* dir, void*
 }
 
 /*
-** Look, once for all nodes, whether the files of what the caches and the index have are there: a purge of old files may
-** have taken some.
+** Look whether all files of what the caches and the index have are there: a purge of old files may have taken some.
+** Nodes only look for their own.
 */
 static int clean_look(void)
 {
   scr_record     file;
   scr_flush_note note;
-  int            id = 0, rc = scr_flush_file_open(&file, clean_job.prefix);
+  int            id = 0, rc = scr_flush_file_read(&file, clean_job.prefix);
 
   while (rc == SCR_SUCCESS && (id = scr_flush_file_next(&file, id)) != 0)
     if (scr_flush_file_get(&file, id, &note) && note.location & SCR_LOCATION_CACHE &&
@@ -247,12 +251,12 @@ static int clean_all(int* bad)
   clean_nodes  l;
   remote_job   job;
   const char** command = NULL;
-  int          i, lock = -1, rc = scavenge_lock(clean_job.prefix, &lock);
+  int          i, lock = -1, rc = clean_look(); /* before the lock: with --here, each node of a job looks */
 
   memset(&l, 0, sizeof l);
   memset(&job, 0, sizeof job);
+  if (rc == SCR_SUCCESS) rc = scavenge_lock(clean_job.prefix, &lock);
   if (rc == SCR_SUCCESS && clean_job.down != NULL) rc = hosts_parse(&l.down, clean_job.down);
-  if (rc == SCR_SUCCESS && !clean_job.here) rc = clean_look();
   if (rc == SCR_SUCCESS) rc = scr_nodes_file_walk(clean_job.prefix, clean_add, &l);
   if (rc == SCR_SUCCESS) rc = l.rc;
   if (rc == SCR_SUCCESS && (command = (const char**)scr_malloc(((size_t)l.node.n + 1) * sizeof *command)) == NULL)

@@ -86,7 +86,8 @@ static int postrun_save(const postrun* p, const scr_flush_note* note)
 
 /*
 ** Save the output datasets, the oldest first, up to the first that cannot be saved: to write it again, the next run has
-** to restart from before it.  Not so if a run could not reach it either, and went on without it.
+** to restart from before it.  Not so if a run could not reach it either, and went on without it; nor if it was on the
+** prefix once.
 */
 static void postrun_save_output(postrun* p)
 {
@@ -95,7 +96,7 @@ static void postrun_save_output(postrun* p)
 
   while (p->failed == 0 && (id = scr_flush_file_next(&p->file, id)) != 0)
     if (scr_flush_file_get(&p->file, id, &note) && note.flags & SCR_FLAG_OUTPUT && !postrun_save(p, &note) &&
-        *note.where == '\0')
+        *note.where == '\0' && !(note.location & SCR_LOCATION_PREFIX))
       p->failed = id;
 }
 

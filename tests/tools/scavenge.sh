@@ -108,6 +108,7 @@ says "clean, an argument" 1 "Usage" $clean 3
 for gone in heat.300 heat.300/rank_1.heat heat.300/.scr; do
   killed SCR_COPY_TYPE=XOR SCR_FLUSH=1
   rm -r "${p:?}/$gone"
+  says "$gone is gone, clean, here" 1 "the cache is kept: the prefix lacks dataset 3" $clean --here
   says "$gone is gone, clean" 1 "the cache is kept: the prefix lacks dataset 3" $clean
   check "$gone is gone, all nodes keep theirs" 0 4 sh -c 'ls -d "$1"/*/scr.dataset.3 | wc -l' sh "${job:?}"
   says "$gone is gone, postrun" 0 "the newest checkpoint on the prefix is 3, heat.300" "$BIN/scr_postrun"
@@ -266,6 +267,12 @@ mv "$p/heat.300" "$p/kept"
 check "moved and added" 0 "     3 heat.300" "$BIN/scr_index" --add kept
 check "moved and added: it is there once" 0 1 sh -c '"$1" --long | grep -c "3 checkpoint .* heat.300$"' sh "$BIN/scr_index"
 says "moved and added: and loads" 0 "3 checkpoint *ok *YES .* heat.300$" "$BIN/scr_index" --long
+says "moved and added: postrun" 0 "the newest checkpoint on the prefix is 3, heat.300" "$BIN/scr_postrun"
+check "moved and added: clean" 0 "" $clean
+killed SCR_COPY_TYPE=XOR SCR_FLUSH=1
+mv "$p/heat.300" "$tmp/elsewhere" && mkdir "$p/heat.300" && mv "$tmp/elsewhere/.scr" "$p/heat.300" && ln -s "$tmp/elsewhere"/* "$p/heat.300"
+check "files behind links of the user: clean" 0 "" $clean
+rm -r "$tmp/elsewhere"
 
 # ---- nodes whose directories are full or read-only can be read
 killed SCR_COPY_TYPE=XOR
