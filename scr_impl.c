@@ -13149,16 +13149,25 @@ SCR_FN int scr_scan_replace(scr_index* index, const scr_prefix_place* place, con
   return rc;
 }
 
-/* The dataset DESC was found in DIR: remove its entries of other directories, from where it has gone, from INDEX. */
+/*
+** The dataset DESC was found in DIR: remove its entries of other directories, from where it has gone, from INDEX, whose
+** choice of one of them becomes that of DIR.  An entry that was rejected or passed over stays.
+*/
 SCR_FN void scr_scan_forget_moved(scr_index* index, const scr_desc* desc, const char* dir)
 {
   scr_prefix_place place;
   scr_index_item   it = SCR_ZEROS;
+  scr_choice       c;
 
   while (scr_index_walk(index, &it)) {
-    if (!scr_identity_same(&it.desc.identity, &desc->identity) || strcmp(it.dir, dir) == 0 ||
+    if (!scr_identity_same(&it.desc.identity, &desc->identity) || strcmp(it.dir, dir) == 0 || it.failed || it.passed ||
         scr_prefix_has_summary(index->prefix, &it, &place))
       continue;
+    scr_choice_read(index, &c);
+    if (c.id == it.id && strcmp(c.dir, it.dir) == 0) {
+      snprintf(c.dir, sizeof c.dir, "%s", dir);
+      scr_choice_write(index, &c);
+    }
     scr_index_remove(index, it.id, it.dir);
     memset(&it, 0, sizeof it);
   }

@@ -214,20 +214,29 @@ static void clean_add(const char* host, const char* kind, const char* dir, void*
 }
 
 /*
-** Look whether all files of what the caches and the index have are there: a purge of old files may have taken some.
-** Nodes only look for their own.
+** Look whether all files of what the caches and the index have are there, and those of the newest checkpoint of the
+** index: a purge of old files may have taken some.  Nodes only look for their own.
 */
 static int clean_look(void)
 {
   scr_record     file;
   scr_flush_note note;
-  int            id = 0, rc = scr_flush_file_read(&file, clean_job.prefix);
+  scr_index      index;
+  scr_index_item it;
+  int            newest = INT_MAX, id = 0, rc = scr_flush_file_read(&file, clean_job.prefix);
 
   while (rc == SCR_SUCCESS && (id = scr_flush_file_next(&file, id)) != 0)
     if (scr_flush_file_get(&file, id, &note) && note.location & SCR_LOCATION_CACHE &&
         note.location & SCR_LOCATION_PREFIX && !scr_flush_note_on_prefix(clean_job.prefix, &note))
       rc = clean_lacks(id);
-  return scr_record_close(&file, rc, 0);
+  if ((rc = scr_record_close(&file, rc, 0)) != SCR_SUCCESS) return rc;
+  rc = scr_index_read(&index, clean_job.prefix);
+  while (rc == SCR_SUCCESS && scr_index_newest(&index, newest, NULL, &it) == SCR_SUCCESS &&
+         !scr_prefix_has(clean_job.prefix, &it)) {
+    newest = it.id;
+    rc = clean_lacks(newest);
+  }
+  return scr_index_close(&index, rc, 0);
 }
 
 /* Record that the caches no longer have what the prefix has. */

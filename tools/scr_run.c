@@ -593,9 +593,9 @@ static int run_loops(run_job* j, int lost)
   run_checkpoint c;
   int            back = j->back;
 
-  if (!j->used) return run_idles(j);
-  j->idle = 0;
   run_find_checkpoint(j, INT_MAX, &c);
+  if (!j->used && c.number <= j->far) return run_idles(j);
+  j->idle = 0;
   if (back) unsetenv("SCR_CURRENT");
   j->back = 0;
   if (lost || c.id == 0 || c.number > j->far) {

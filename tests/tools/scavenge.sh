@@ -263,10 +263,12 @@ says "all nodes are down" 1 "all nodes of the run are down" $scavenge --down "$h
 # ---- a dataset that was moved is in the index once
 killed SCR_COPY_TYPE=XOR
 $scavenge >"$tmp/out" 2>&1
+"$BIN/scr_index" --current heat.300
 mv "$p/heat.300" "$p/kept"
 check "moved and added" 0 "     3 heat.300" "$BIN/scr_index" --add kept
 check "moved and added: it is there once" 0 1 sh -c '"$1" --long | grep -c "3 checkpoint .* heat.300$"' sh "$BIN/scr_index"
-says "moved and added: and loads" 0 "3 checkpoint *ok *YES .* heat.300$" "$BIN/scr_index" --long
+says "moved and added: and loads" 0 "^\* *3 checkpoint *ok *YES .* heat.300$" "$BIN/scr_index" --long
+says "moved and added: it is still the choice" 0 "CURRENT = kept" "$BIN/scr_print_hash_file" "$p/.scr/index.scr"
 says "moved and added: postrun" 0 "the newest checkpoint on the prefix is 3, heat.300" "$BIN/scr_postrun"
 check "moved and added: clean" 0 "" $clean
 killed SCR_COPY_TYPE=XOR SCR_FLUSH=1
