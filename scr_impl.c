@@ -24404,8 +24404,10 @@ SCR_FN int scr_run_open_flush_file(scr_record* r)
     scr_warn("%s; a new one is written", scr_err_text); /* but for what this run cannot reach */
     scr_record_close(r, rc, 0);
     rc = scr_record_put_aside(scr.world.prefix, "flush.scr");
-    if (rc == SCR_SUCCESS && (rc = scr_flush_file_open(r, scr.world.prefix)) == SCR_SUCCESS) scr_flush_file_doubt(r, 1);
-    return rc;
+    if (rc == SCR_SUCCESS && (rc = scr_flush_file_open(r, scr.world.prefix)) == SCR_SUCCESS) {
+      scr_flush_file_doubt(r, 1);
+      return rc;
+    }
   }
   scr_err_save(&why);
   scr_record_close(r, rc, 0);

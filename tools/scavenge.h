@@ -292,13 +292,16 @@ SCR_FN int scavenge_lock(const char* prefix, int* fd)
   return rc;
 }
 
-/* Wait until no run uses PREFIX: only then it is known what is to be saved.  Where no run was, nothing is made. */
+/* Wait until no run uses PREFIX: only then it is known what is to be saved.  Where no run is, nothing is changed. */
 SCR_FN int scavenge_wait(const char* prefix)
 {
   char path[SCR_MAX_FILENAME];
-  int  lock = -1, rc = scr_record_path(prefix, "run.lock", path, sizeof path);
+  int  lock = -1, fd, unused, rc = scr_record_path(prefix, "run.lock", path, sizeof path);
 
-  if (rc == SCR_SUCCESS && access(path, F_OK) == 0) rc = scavenge_lock(prefix, &lock);
+  if (rc != SCR_SUCCESS || (fd = scr_os.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)) < 0) return rc;
+  unused = scr_os.flock(fd, LOCK_SH | LOCK_NB) == 0;
+  scr_os.close(fd);
+  if (!unused) rc = scavenge_lock(prefix, &lock);
   if (lock >= 0) scr_os.close(lock);
   return rc;
 }

@@ -451,6 +451,7 @@ static int run_once(run_job* j, int number, const hosts* up)
   double start = scr_wtime();
   int    code = 1;
 
+  j->used = 0;
   scr_token_read(j->prefix, before, sizeof before);
   if (run_line(j, number, up, &line) != SCR_SUCCESS) run_say("%s", scr_err_text);
   else {
@@ -652,7 +653,8 @@ static void run_save_earlier(const run_job* j, const hosts* up)
   while (rc == SCR_SUCCESS && (id = scr_flush_file_before(&file, id)) != 0)
     if (scr_flush_file_get(&file, id, &note) && note.flags & SCR_FLAG_CHECKPOINT) break;
   scr_record_close(&file, rc, 0);
-  if (rc != SCR_SUCCESS || id == 0 || scr_flush_note_on_prefix(j->prefix, &note)) return;
+  if (rc != SCR_SUCCESS || id == 0 || !(note.location & SCR_LOCATION_CACHE)) return;
+  if (scr_flush_note_on_prefix(j->prefix, &note)) return;
   same = strcmp(note.job, scr_param_job(j->params)) == 0;
   if (same && run_same_nodes(j, up)) return;
   if (same) run_say("this job has left checkpoint %d in caches only, and may run on other nodes now", id);
