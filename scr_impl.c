@@ -9729,7 +9729,7 @@ SCR_FN int scr_names_read(const char* prefix, const scr_prefix_place* place, int
 ** metadata forgotten; and what lies there that no index has.
 **
 ** Uses       platform, errors, memory, path, hash, dataset, index, objects, rank2file map
-** Offers     scr_strays; scr_prefix_has_summary, scr_prefix_has, scr_prefix_has_entry, scr_prefix_finish_renames,
+** Offers     scr_strays; scr_prefix_has_summary, scr_prefix_has, scr_prefix_has_head, scr_prefix_has_files, scr_prefix_finish_renames,
 **            scr_prefix_remove_meta, scr_prefix_forget, scr_prefix_delete_leaf, scr_prefix_clear, scr_prefix_walk,
 **            scr_strays_find, scr_prefix_choose_dir, scr_prefix_end_deletion, scr_prefix_finish_all
 ** Invariants
@@ -9794,21 +9794,32 @@ SCR_FN int scr_prefix_has(const char* prefix, const scr_index_item* it)
 }
 
 /*
-** The same for the files that E lists, an entry of a cache, or NULL: nobody looks up those of all ranks.  Where the
-** dataset is in containers, its first one stands for all; where it was moved, its summary.
+** Returns 1 if PREFIX still has what speaks for all files of the dataset IT of its index, which a cache has as DESC: its
+** summary, and of containers the first.  APART receives 1 if that is not all, as each file has its own name there.
 */
-SCR_FN int scr_prefix_has_entry(const char* prefix, const scr_index_item* it, const scr_entry* e)
+SCR_FN int scr_prefix_has_head(const char* prefix, const scr_index_item* it, const scr_desc* desc, int* apart)
 {
   scr_prefix_place place;
   char             path[SCR_MAX_FILENAME];
   struct stat      st;
-  int              i, has;
 
+  *apart = 0;
   if (it->complete && it->renaming) return 1;
-  has = scr_prefix_has_summary(prefix, it, &place) &&
-        scr_fmt(path, sizeof path, "%s/%s/ctr.0.scr", prefix, place.meta) == SCR_SUCCESS;
-  if (!has || e == NULL || strcmp(it->dir, e->desc.dir) != 0 || stat(path, &st) == 0) return has;
-  for (i = 0; i < e->files && has; i++)
+  if (!scr_prefix_has_summary(prefix, it, &place) ||
+      scr_fmt(path, sizeof path, "%s/%s/ctr.0.scr", prefix, place.meta) != SCR_SUCCESS)
+    return 0;
+  *apart = strcmp(it->dir, desc->dir) == 0 && stat(path, &st) < 0; /* what was moved has other names */
+  return 1;
+}
+
+/* Returns 1 if PREFIX still has the files that E lists, an entry of a cache, or NULL, by their sizes. */
+SCR_FN int scr_prefix_has_files(const char* prefix, const scr_entry* e)
+{
+  char        path[SCR_MAX_FILENAME];
+  struct stat st;
+  int         i, has = 1;
+
+  for (i = 0; e != NULL && i < e->files && has; i++)
     has = e->file[i].kind != SCR_FILE_APPLICATION ||
           (scr_fmt(path, sizeof path, "%s/%s", prefix, e->file[i].rel) == SCR_SUCCESS && stat(path, &st) == 0 &&
            (uint64_t)st.st_size >= e->file[i].size);
@@ -20731,7 +20742,7 @@ SCR_FN int scr_flush_run(int id, int is_chosen)
 **
 ** Uses       platform, errors, memory, hash files, dataset, file window, copies, index, objects, transfer file, MPI
 **            helpers, world, state, recovery of all, flush
-** Offers     scr_flush_is_due, scr_flush_prove, scr_daemon_calm, scr_flights_forget, scr_flush_poll, scr_flush_finish,
+** Offers     scr_flush_is_due, scr_flush_prove_files, scr_flush_prove, scr_daemon_calm, scr_flights_forget, scr_flush_poll, scr_flush_finish,
 **            scr_flush_start, scr_flush_take_over, scr_flush_wait, scr_flush_sync, scr_flush_unless_superseded,
 **            scr_flush_unasked, scr_flush_if_due
 ** Invariants
@@ -21325,27 +21336,40 @@ SCR_FN int scr_flush_if_due(const scr_dataset* ds)
 }
 
 /*
-** Before the prefix counts as the place of the newest checkpoint, DS: rank 0 looks whether it still has that.
+** Each rank looks for its own files of DS on the prefix: if one is not there, or GONE, the dataset counts as not copied
+** yet.  Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_flush_prove_files(scr_dataset* ds, int gone)
+{
+  scr_vote v = SCR_ZEROS;
+  int      rc;
+
+  v.max[0] = gone || !scr_prefix_has_files(scr.world.prefix, scr_dataset_entry(ds));
+  if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS || !v.max[0]) return rc;
+  scr_dataset_tell_gone(ds);
+  scr_change_on_prefix(ds, SCR_PREFIX_NO, NULL);
+  return SCR_SUCCESS;
+}
+
+/*
+** Before the prefix counts as the place of the newest checkpoint, DS: the ranks look whether it still has that.
 ** Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_flush_prove(scr_dataset* ds)
 {
   scr_index      index;
   scr_index_item it;
-  scr_vote       v = SCR_ZEROS;
-  int            rc;
+  int            rc, found[2] = {0, 0}; /* it is gone; each file has its own name there */
 
   if (ds->on_prefix != SCR_PREFIX_YES) return SCR_SUCCESS;
   if (scr.world.rank == 0) {
-    v.max[0] = scr_index_read(&index, scr.world.prefix) == SCR_SUCCESS &&
+    found[0] = scr_index_read(&index, scr.world.prefix) == SCR_SUCCESS &&
                scr_index_same(&index, &ds->desc.identity, &it) && /* or else the user has dropped it */
-               !scr_prefix_has_entry(scr.world.prefix, &it, scr_dataset_entry(ds));
+               !scr_prefix_has_head(scr.world.prefix, &it, &ds->desc, &found[1]);
     scr_index_close(&index, SCR_SUCCESS, 0);
   }
-  if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS || !v.max[0]) return rc;
-  scr_dataset_tell_gone(ds);
-  scr_change_on_prefix(ds, SCR_PREFIX_NO, NULL);
-  return SCR_SUCCESS;
+  rc = scr_bcast(found, 2, MPI_INT, 0, scr.world.comm);
+  return rc == SCR_SUCCESS && (found[0] || found[1]) ? scr_flush_prove_files(ds, found[0]) : rc;
 }
 
 /* ==== 37 ROOM ===========================================================================================
@@ -24421,17 +24445,19 @@ typedef struct {
   scr_on_prefix on_prefix;
   scr_life      life;
   scr_aside     aside;
+  int           apart; /* each of its files has its own name on the prefix */
 } scr_found;
 
-/* Read in INDEX where DS is and what has been decided about it. */
-SCR_FN void scr_run_look_up(const scr_index* index, scr_dataset* ds)
+/* Read in INDEX where DS is and what has been decided about it: FOUND receives it. */
+SCR_FN void scr_run_look_up(const scr_index* index, scr_dataset* ds, scr_found* f)
 {
   scr_index_item it;
   scr_life       life = SCR_WHOLE;
   int            found = scr_index_same(index, &ds->desc.identity, &it);
 
+  f->apart = 0;
   if (found && it.complete && scr_desc_is_ckpt(&ds->desc) &&
-      !scr_prefix_has_entry(scr.world.prefix, &it, scr_dataset_entry(ds)))
+      !scr_prefix_has_head(scr.world.prefix, &it, &ds->desc, &f->apart))
     scr_dataset_tell_gone(ds);
   else if (found && it.complete) ds->on_prefix = it.renaming ? SCR_PREFIX_RENAMING : SCR_PREFIX_YES;
   else if (scr_desc_is_pure(&ds->desc) && ds->desc.identity.id < scr_index_window(index, INT_MAX, scr.prefix_size))
@@ -24445,6 +24471,9 @@ SCR_FN void scr_run_look_up(const scr_index* index, scr_dataset* ds)
   if (ds->life == SCR_ASIDE && life == SCR_PASSED)
     ds->aside = ds->aside < SCR_ASIDE_LOST ? SCR_ASIDE_PASSED : SCR_ASIDE_UNPROVEN;
   else if (ds->life == SCR_ASIDE && life != SCR_WHOLE && ds->aside == SCR_ASIDE_KEPT) ds->aside = SCR_ASIDE_REJECTED;
+  f->on_prefix = ds->on_prefix;
+  f->life = ds->life;
+  f->aside = ds->aside;
 }
 
 /* The parameter that tells this run to do without what is in the cache; NULL if none does. */
@@ -24588,8 +24617,11 @@ SCR_FN void scr_run_sift_notes(scr_record* r, const scr_index* index)
   if (scr_flush_file_get(r, unindexed, &note)) scr_run_tell_unindexed(&note);
 }
 
-/* Find out from the index about all datasets, and record in the flush file what is in the cache.  Rank 0 only. */
-SCR_FN int scr_run_write_flush_file(void)
+/*
+** Find out from the index about all datasets, as FOUND receives it, and record in the flush file what is in the cache.
+** Rank 0 only.
+*/
+SCR_FN int scr_run_write_flush_file(scr_found* found)
 {
   scr_record     r;
   scr_index      index;
@@ -24598,7 +24630,7 @@ SCR_FN int scr_run_write_flush_file(void)
 
   scr_index_read(&index, scr.world.prefix); /* if it cannot be read, it is empty: nothing is on the prefix */
   rc = scr_run_open_flush_file(&r);
-  for (i = 0; i < scr.datasets; i++) scr_run_look_up(&index, &scr.dataset[i]);
+  for (i = 0; i < scr.datasets; i++) scr_run_look_up(&index, &scr.dataset[i], &found[i]);
   scr_run_sift_notes(&r, &index);
   for (i = 0; i < scr.datasets; i++) {
     const scr_dataset* ds = &scr.dataset[i];
@@ -24615,29 +24647,27 @@ SCR_FN int scr_run_write_flush_file(void)
 */
 SCR_FN int scr_run_find_on_prefix(void)
 {
-  scr_found* found;
-  int        i, rc;
+  scr_found* found = NULL;
+  int        i, rc = SCR_SUCCESS;
 
-  if (scr.world.rank == 0 && scr_run_write_flush_file() != SCR_SUCCESS) {
-    scr_warn("%s; commands and other jobs do not know what is in the cache", scr_err_text);
-    scr.notes_are_behind = 1;
+  if (scr.datasets > 0) {
+    found = (scr_found*)scr_malloc((size_t)scr.datasets * sizeof *found);
+    rc = scr_agree(found == NULL ? SCR_ERR_OOM() : SCR_SUCCESS, scr.world.comm);
   }
-  if (scr.datasets == 0) return SCR_SUCCESS;
-  found = (scr_found*)scr_malloc((size_t)scr.datasets * sizeof *found);
-  if ((rc = scr_agree(found == NULL ? SCR_ERR_OOM() : SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS) {
+  if (rc != SCR_SUCCESS) {
     scr_free(&found);
     return rc;
   }
-  for (i = 0; i < scr.datasets && scr.world.rank == 0; i++) {
-    found[i].on_prefix = scr.dataset[i].on_prefix;
-    found[i].life = scr.dataset[i].life;
-    found[i].aside = scr.dataset[i].aside;
+  if (scr.world.rank == 0 && scr_run_write_flush_file(found) != SCR_SUCCESS) {
+    scr_warn("%s; commands and other jobs do not know what is in the cache", scr_err_text);
+    scr.notes_are_behind = 1;
   }
-  rc = scr_bcast(found, scr.datasets * (int)sizeof *found, MPI_BYTE, 0, scr.world.comm);
+  if (scr.datasets > 0) rc = scr_bcast(found, scr.datasets * (int)sizeof *found, MPI_BYTE, 0, scr.world.comm);
   for (i = 0; i < scr.datasets && rc == SCR_SUCCESS; i++) {
     scr.dataset[i].on_prefix = found[i].on_prefix;
     scr.dataset[i].life = found[i].life;
     scr.dataset[i].aside = found[i].aside;
+    if (found[i].apart) rc = scr_flush_prove_files(&scr.dataset[i], 0);
   }
   scr_free(&found);
   return rc;

@@ -44,12 +44,14 @@ static int clean_lacks(int id)
 */
 static int clean_has(const scr_index_item* it, const scr_entry* e)
 {
-  int i;
+  int i, apart = 0;
 
   for (i = 0; i < clean_job.n_lacks; i++)
     if (clean_job.lacks[i] == it->id) return 0;
-  return it->complete && !it->renaming && !it->unread &&
-         (!scr_desc_is_ckpt(&it->desc) || scr_prefix_has_entry(clean_job.prefix, it, e));
+  if (!it->complete || it->renaming || it->unread) return 0;
+  return !scr_desc_is_ckpt(&it->desc) ||
+         (scr_prefix_has_head(clean_job.prefix, it, e != NULL ? &e->desc : &it->desc, &apart) &&
+          (!apart || scr_prefix_has_files(clean_job.prefix, e)));
 }
 
 /* ---- a node ---- */

@@ -346,17 +346,19 @@ static void what_can_neither_stay_nor_be_flushed_stays(void)
 /* The index has a checkpoint whose files others have removed: it is copied again, and not deleted before that. */
 static void what_the_prefix_has_lost_is_copied_again(void)
 {
-  static const char* const lost[] = {"ck1", "ck1/.scr", "ck1/rank_*"};
-  size_t                   i;
+  char   last[32];
+  char*  lost[] = {"", "/.scr", "/rank_*", last};
+  size_t i;
 
   for (i = 0; i < sizeof lost / sizeof *lost; i++) {
     begin_single(1);
+    snprintf(last, sizeof last, "/rank_%d_*", ranks - 1);
     set("SCR_FLUSH=1");
     run_puts("ck1", 1, 20000);
-    shell("rm -r prefix/%s", lost[i]);
+    shell("rm -r prefix/ck1%s", lost[i]);
     OK(SCR_Init());
-    shell("test -f prefix/ck1/.scr/summary.scr -a -f prefix/ck1/rank_0_0");
-    shell("rm -r prefix/%s", lost[i]);
+    shell("test -f prefix/ck1/.scr/summary.scr -a -f prefix/ck1/rank_%d_0", ranks - 1);
+    shell("rm -r prefix/ck1%s", lost[i]);
     store_bytes = used_bytes() * 3 / 2;
     test_statvfs = small_statvfs;
     MPI_Barrier(MPI_COMM_WORLD);
@@ -368,7 +370,7 @@ static void what_the_prefix_has_lost_is_copied_again(void)
     run_fetches("ck1", 1, 20000);
     OK(SCR_Init());
     OK(put("ck2", 1, 20000));
-    shell("rm -r prefix/%s", i == 0 ? "ck2" : i == 1 ? "ck2/.scr" : "ck2/rank_*");
+    shell("rm -r prefix/ck2%s", lost[i]);
     OK(SCR_Finalize());
     run_fetches("ck2", 1, 20000);
   }
