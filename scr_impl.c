@@ -9729,8 +9729,8 @@ SCR_FN int scr_names_read(const char* prefix, const scr_prefix_place* place, int
 ** metadata forgotten; and what lies there that no index has.
 **
 ** Uses       platform, errors, memory, path, hash, dataset, index, objects, rank2file map
-** Offers     scr_strays; scr_prefix_has_summary, scr_prefix_has, scr_prefix_has_head, scr_prefix_has_files, scr_prefix_finish_renames,
-**            scr_prefix_remove_meta, scr_prefix_forget, scr_prefix_delete_leaf, scr_prefix_clear, scr_prefix_walk,
+** Offers     scr_strays; scr_prefix_has_summary, scr_prefix_has, scr_prefix_has_head, scr_prefix_has_files,
+**            scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_forget, scr_prefix_delete_leaf, scr_prefix_clear, scr_prefix_walk,
 **            scr_strays_find, scr_prefix_choose_dir, scr_prefix_end_deletion, scr_prefix_finish_all
 ** Invariants
 **   X6  A deletion is in the index before its first file goes, and is finished by any later run, but not after another
@@ -9794,8 +9794,21 @@ SCR_FN int scr_prefix_has(const char* prefix, const scr_index_item* it)
 }
 
 /*
-** Returns 1 if PREFIX still has what speaks for all files of the dataset IT of its index, which a cache has as DESC: its
-** summary, and of containers the first.  APART receives 1 if that is not all, as each file has its own name there.
+** Returns 1 if DIR is where a flush has put the dataset DESC, with the files where the program named them (see
+** scr_prefix_choose_dir); else it was moved, or its files have other names.
+*/
+SCR_FN int scr_prefix_is_unmoved(const char* dir, const scr_desc* desc)
+{
+  char   name[32];
+  size_t n = (size_t)snprintf(name, sizeof name, "scr.dataset.%d", desc->identity.id);
+
+  return strcmp(dir, desc->dir) == 0 ||
+         (desc->preserve && strncmp(dir, name, n) == 0 && (dir[n] == '\0' || dir[n] == '.'));
+}
+
+/*
+** Returns 1 if PREFIX still has what speaks for all files of the dataset IT of its index, which a cache has as DESC:
+** its summary, and of containers the first.  APART receives 1 if that is not all, as each file has its own name there.
 */
 SCR_FN int scr_prefix_has_head(const char* prefix, const scr_index_item* it, const scr_desc* desc, int* apart)
 {
@@ -9808,7 +9821,7 @@ SCR_FN int scr_prefix_has_head(const char* prefix, const scr_index_item* it, con
   if (!scr_prefix_has_summary(prefix, it, &place) ||
       scr_fmt(path, sizeof path, "%s/%s/ctr.0.scr", prefix, place.meta) != SCR_SUCCESS)
     return 0;
-  *apart = strcmp(it->dir, desc->dir) == 0 && stat(path, &st) < 0; /* what was moved has other names */
+  *apart = stat(path, &st) < 0 && scr_prefix_is_unmoved(it->dir, desc);
   return 1;
 }
 
@@ -10344,7 +10357,8 @@ SCR_FN int scr_publish_done(const scr_publication* p)
 ** Offers     scr_flush_note; scr_flush_locations, scr_flush_file_read, scr_flush_file_open, scr_flush_file_get,
 **            scr_flush_file_next, scr_flush_file_before, scr_flush_file_remove, scr_flush_file_put,
 **            scr_flush_file_last_id, scr_flush_file_doubt, scr_flush_file_is_doubtful, scr_flush_file_begin,
-**            scr_flush_file_set_last, scr_flush_file_put_passed, scr_flush_file_named, scr_flush_note_on_prefix
+**            scr_flush_file_set_last, scr_flush_file_put_passed, scr_flush_file_named, scr_flush_note_is_refused,
+**            scr_flush_note_on_prefix
 ** Failure    Files stay as they were, or are fully replaced.
 ** ====================================================================================================== */
 
@@ -10490,6 +10504,21 @@ SCR_FN void scr_flush_file_put(scr_record* r, const scr_flush_note* note)
   if (*note->job) scr_hash_util_set_str(h, "JOBID", note->job);
   if (note->ended) scr_hash_util_set_int(h, "ENDED", 1);
   if (*note->where) scr_hash_util_set_str(h, "WHERE", note->where);
+}
+
+/* Returns 1 if the index of PREFIX has the checkpoint of NOTE, but no run is offered it: rejected, or passed over. */
+SCR_FN int scr_flush_note_is_refused(const char* prefix, const scr_flush_note* note)
+{
+  scr_index      index;
+  scr_index_item it;
+  scr_identity   identity = note->identity;
+  int            is;
+
+  identity.id = note->id;
+  is = scr_index_read(&index, prefix) == SCR_SUCCESS && scr_index_same(&index, &identity, &it) &&
+       (it.failed || it.passed);
+  scr_index_close(&index, SCR_SUCCESS, 0);
+  return is;
 }
 
 /*
@@ -20742,7 +20771,8 @@ SCR_FN int scr_flush_run(int id, int is_chosen)
 **
 ** Uses       platform, errors, memory, hash files, dataset, file window, copies, index, objects, transfer file, MPI
 **            helpers, world, state, recovery of all, flush
-** Offers     scr_flush_is_due, scr_flush_prove_files, scr_flush_prove, scr_daemon_calm, scr_flights_forget, scr_flush_poll, scr_flush_finish,
+** Offers     scr_flush_is_due, scr_flush_prove_files, scr_flush_prove, scr_daemon_calm, scr_flights_forget, scr_flush_poll,
+**            scr_flush_finish,
 **            scr_flush_start, scr_flush_take_over, scr_flush_wait, scr_flush_sync, scr_flush_unless_superseded,
 **            scr_flush_unasked, scr_flush_if_due
 ** Invariants
@@ -21402,7 +21432,8 @@ typedef enum {
   SCR_ROOM_ON_PREFIX,  /* nothing: the prefix has it */
   SCR_ROOM_SUPERSEDED, /* a newer checkpoint is whole */
   SCR_ROOM_USELESS,    /* pieces of which nothing can be made now, or output that nobody waits for */
-  SCR_ROOM_DUE,        /* the same as SUPERSEDED, but of those whose flush is still due it is the newest */
+  SCR_ROOM_DUE,        /* the same as SUPERSEDED, but of those whose flush is still due it is the newest; or output of
+                          which too much is lost, unless a node comes back */
   SCR_ROOM_NEWEST,     /* nothing, but it is the newest checkpoint, and would have to be fetched */
   SCR_ROOM_WORK        /* the only copy of what a restart, or the user, needs */
 } scr_room_loss;
@@ -21426,7 +21457,10 @@ SCR_FN scr_room_loss scr_room_costs(const scr_dataset* ds)
 {
   const scr_dataset *newest = scr_room_newest(0), *due = scr_room_newest(1);
   int                older = newest != NULL && newest->desc.identity.id > ds->desc.identity.id;
+  int waits = ds->desc.flags & SCR_FLAG_OUTPUT && ds->on_prefix < SCR_PREFIX_YES; /* no newer one is in its place */
 
+  if (ds->life == SCR_ASIDE && waits && ds->aside <= SCR_ASIDE_LOST)
+    return ds->aside == SCR_ASIDE_LOST ? SCR_ROOM_DUE : SCR_ROOM_WORK;
   if (older && ds->life == SCR_ASIDE) return SCR_ROOM_PIECES;
   if (ds->desc.identity.id == scr.serve_id && ds->on_prefix != SCR_PREFIX_YES) return SCR_ROOM_WORK;
   if (ds->on_prefix == SCR_PREFIX_YES) return ds == newest ? SCR_ROOM_NEWEST : SCR_ROOM_ON_PREFIX;
@@ -23124,14 +23158,15 @@ SCR_FN int scr_restart_set_choice(int id, const char* name)
 
 /*
 ** Make the checkpoint NAME the user's choice, which the index records until a newer checkpoint is complete; *ID becomes
-** its id.  A checkpoint that is only in the cache is flushed first, because the index lists only what is on the prefix.
-** Collective over the world; the same code everywhere.
+** its id.  A checkpoint that is only in the cache is flushed first, because the index lists only what is on the prefix;
+** so is one whose files are gone from there.  Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_restart_choose(const char* name, int* id)
 {
   scr_index      index;
   scr_index_item it = SCR_ZEROS;
   scr_choice     was;
+  scr_dataset*   ds;
   scr_vote       v = SCR_ZEROS;
   int            fetch = 1, rc = SCR_SUCCESS;
 
@@ -23147,7 +23182,12 @@ SCR_FN int scr_restart_choose(const char* name, int* id)
   }
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   *id = (int)v.max[0];
-  if (v.max[1]) rc = scr_flush_sync(*id, 1);
+  ds = scr_dataset_find(*id);
+  if (ds != NULL && ds->on_prefix == SCR_PREFIX_YES) {
+    rc = scr_flush_prove(ds);
+    v.max[1] = ds->on_prefix != SCR_PREFIX_YES;
+  }
+  if (rc == SCR_SUCCESS && v.max[1]) rc = scr_flush_sync(*id, 1);
   if (rc == SCR_SUCCESS) rc = scr_agree(scr.world.rank == 0 ? scr_restart_set_choice(*id, name) : rc, scr.world.comm);
   if (rc != SCR_SUCCESS && scr.world.rank == 0) scr_restart_restore_choice(&was);
   return rc;
@@ -24497,6 +24537,20 @@ SCR_FN int scr_run_is_lost(int newest, const scr_flush_note* note)
 }
 
 /*
+** Returns 1 if NOTE is of an output that only a cache has which this run does not find, and that it does not write
+** again, as it goes on from a newer checkpoint.  This is told once; the note stays for the commands of this run.
+*/
+SCR_FN int scr_run_leaves_output(int newest, const scr_flush_note* note)
+{
+  const scr_dataset* ds = scr_dataset_newest();
+
+  return note->flags & SCR_FLAG_OUTPUT && !(note->flags & SCR_FLAG_CHECKPOINT) && note->location & SCR_LOCATION_CACHE &&
+         !(note->location & SCR_LOCATION_PREFIX) && *note->where == '\0' && !scr.fresh_start &&
+         (note->id < newest || (ds != NULL && note->id < ds->desc.identity.id)) &&
+         (scr_run_without_cache() == NULL || strcmp(note->job, scr.world.home.job) != 0);
+}
+
+/*
 ** Returns 1 if the checkpoint of NOTE, which was in the cache when the last run ended, is not there because it was
 ** deleted: this run does without the cache of its job, or has found a newer one that the same run wrote.
 */
@@ -24560,7 +24614,7 @@ SCR_FN void scr_run_tell_unindexed(const scr_flush_note* note)
 /*
 ** Go through the notes that earlier runs have left in R.  Those of datasets that this run has found will be written
 ** anew, but for those that are set aside; of the others stay those of lost checkpoints, until there is a newer one on
-** the prefix.
+** the prefix, and those of lost outputs until the next run.
 */
 SCR_FN void scr_run_sift_notes(scr_record* r, const scr_index* index)
 {
@@ -24589,6 +24643,14 @@ SCR_FN void scr_run_sift_notes(scr_record* r, const scr_index* index)
     if (no_index && note.flags & SCR_FLAG_CHECKPOINT && note.location & SCR_LOCATION_PREFIX) {
       scr_flush_file_put(r, &note);
       if (unindexed == 0) unindexed = note.id;
+    }
+    if (scr_run_leaves_output(newest.id, &note)) {
+      memcpy(note.where, where, sizeof where);
+      scr_flush_file_put(r, &note);
+      scr_warn(
+          "the output %s (dataset %d) was not copied to the prefix, and cannot be reached by this run: it is in the "
+          "cache of job %s on %s; `scr_scavenge --id %d --jobset HOSTS --from DIRECTORY`, with these, copies it",
+          note.name, note.id, note.job, note.where, note.id);
     }
     if (!scr_run_is_lost(until, &note)) continue;
     if (scr_run_without_cache() != NULL && strcmp(note.job, scr.world.home.job) == 0 && purged++ == 0)

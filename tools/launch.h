@@ -45,6 +45,16 @@ SCR_FN void launch_add_word(scr_buf* b, const char* word)
   scr_buf_add(b, " ", 1);
 }
 
+/* Append NAME to a line of the shell, between any quotes: what means something there gets a backslash. */
+SCR_FN void launch_add_name(scr_buf* b, const char* name)
+{
+  for (; *name != '\0'; name++) {
+    if (isascii((unsigned char)*name) && !isalnum((unsigned char)*name) && strchr("_-+=.,/:@%", *name) == NULL)
+      scr_buf_add(b, "\\", 1);
+    scr_buf_add(b, name, 1);
+  }
+}
+
 /* Append TEXT with each FROM replaced by TO. */
 SCR_FN void launch_add_replaced(scr_buf* b, const char* text, const char* from, const char* to)
 {

@@ -47,12 +47,71 @@ SCR_FN int restart_in_cache(const char* prefix, restart_ckpt* c)
   while (rc == SCR_SUCCESS && !c->chosen && (id = scr_flush_file_before(&file, id)) > c->id) {
     if (!scr_flush_file_get(&file, id, &note) || !(note.location & SCR_LOCATION_CACHE) || *note.where != '\0') continue;
     if (!(note.flags & SCR_FLAG_CHECKPOINT) && note.flags != 0) continue; /* older releases wrote no flags */
+    if (scr_flush_note_is_refused(prefix, &note)) continue;
     c->id = id;
     c->cached = 1;
     *c->dir = '\0';
     snprintf(c->name, sizeof c->name, "%s", note.name);
   }
   return scr_record_close(&file, rc, 0);
+}
+
+/* Make C the checkpoint NAME, which SCR_CURRENT has chosen, of INDEX or of the cache of the last run over PREFIX. */
+SCR_FN int restart_named(const scr_index* index, const char* prefix, const char* name, restart_ckpt* c)
+{
+  scr_index_item it;
+  scr_record     file;
+  scr_flush_note note;
+  int            id = INT_MAX, rc = scr_flush_file_read(&file, prefix);
+
+  memset(c, 0, sizeof *c);
+  c->chosen = 1;
+  snprintf(c->name, sizeof c->name, "%s", name);
+  if (scr_index_named_ckpt(index, name, &it) == SCR_SUCCESS) {
+    c->id = it.id;
+    snprintf(c->dir, sizeof c->dir, "%s", it.dir);
+  }
+  while (rc == SCR_SUCCESS && (id = scr_flush_file_before(&file, id)) > c->id) {
+    if (!scr_flush_file_get(&file, id, &note) || !(note.location & SCR_LOCATION_CACHE)) continue;
+    if (strcmp(note.name, name) != 0) continue;
+    c->id = id;
+    c->cached = 1;
+    *c->dir = '\0';
+  }
+  scr_record_close(&file, rc, 0);
+  if (c->id != 0) return SCR_SUCCESS;
+  return SCR_ERR(SCR_ERR_NOT_FOUND, "SCR_CURRENT=%s names no checkpoint of the cache or of %s", name, prefix);
+}
+
+/*
+** Make C the checkpoint that the next run over PREFIX restarts from; its id is 0 if there is none.  Of the parameters,
+** SCR_CURRENT and SCR_FRESH_START count once in a job.
+*/
+SCR_FN int restart_find(const char* prefix, restart_ckpt* c)
+{
+  scr_index   index;
+  scr_hash*   params = tool_params(prefix);
+  const char *name = scr_param_get(params, "SCR_CURRENT"), *job = scr_param_job(params);
+  char        wish[16];
+  int         fresh = 0, once = strcmp(job, SCR_JOB_DEFAULT) != 0;
+  int         rc = params != NULL ? scr_index_read(&index, prefix) : SCR_ERR_PARAM;
+
+  memset(c, 0, sizeof *c);
+  if (params == NULL) return rc;
+  if (rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC)
+    rc = SCR_ERR(rc, "%.*s; scr_index --build makes a new index", scr_err_length, scr_err_text);
+  if (rc == SCR_SUCCESS) rc = scr_param_int(params, "SCR_FRESH_START", &fresh);
+  snprintf(wish, sizeof wish, "%d", fresh);
+  if (once && fresh && scr_index_has_served(&index, "SCR_FRESH_START", wish, job)) fresh = 0;
+  if (once && name != NULL && scr_index_has_served(&index, "SCR_CURRENT", name, job)) name = NULL;
+  if (rc == SCR_SUCCESS && name != NULL) rc = restart_named(&index, prefix, name, c);
+  else if (rc == SCR_SUCCESS && !fresh) {
+    restart_in_index(&index, c);
+    rc = restart_in_cache(prefix, c);
+  }
+  scr_index_close(&index, rc, 0);
+  scr_hash_delete(&params);
+  return rc;
 }
 
 #endif

@@ -27,6 +27,7 @@ static struct {
   int*        lacks; /* [n_lacks]: the ids of datasets that the index has, and whose files are not all there */
   int         n_lacks;
   int         newest; /* the id of the newest checkpoint that the prefix has; 0: none */
+  int         chosen; /* the id of the checkpoint that the user has chosen, and only a cache has; 0: none */
   int         kept;   /* the id of a dataset that has to stay; 0: there is none */
 } clean_job;
 
@@ -66,7 +67,8 @@ static int clean_is_saved(const scr_entry* e)
 
   if (!e->desc.complete || e->mark == SCR_MARK_LEAVING) return 1;
   if (scr_index_same(&clean_job.index, &e->desc.identity, &it) && clean_has(&it, e)) return 1;
-  return scr_desc_is_pure(&e->desc) && clean_job.newest > e->desc.identity.id;
+  return scr_desc_is_pure(&e->desc) && clean_job.newest > e->desc.identity.id &&
+         clean_job.chosen != e->desc.identity.id;
 }
 
 static int clean_see_map(const char* dir, const scr_home* home, const scr_filemap* map, void* arg)
@@ -157,6 +159,7 @@ static int clean_node(char** dir, int n)
 static int clean_part(const char* argv0, char** dir, int n)
 {
   scr_index_item it;
+  scr_choice     choice;
   int            id = INT_MAX, rc = scr_index_read(&clean_job.index, clean_job.prefix);
 
   while (rc == SCR_SUCCESS && clean_job.newest == 0 &&
@@ -164,6 +167,8 @@ static int clean_part(const char* argv0, char** dir, int n)
     id = it.id;
     if (clean_has(&it, NULL)) clean_job.newest = id;
   }
+  scr_choice_read(&clean_job.index, &choice);
+  if (choice.by_user && !scr_index_current(&clean_job.index, &it)) clean_job.chosen = choice.id;
   if (rc == SCR_SUCCESS) rc = clean_node(dir, n);
   scr_index_close(&clean_job.index, rc, 0);
   return rc == SCR_SUCCESS ? 0 : tool_fail(argv0, 1, scr_err_text);

@@ -3,9 +3,11 @@
 
 static const char have_restart_usage[] =
     "scr_have_restart [--json] [--prefix DIR]\n"
-    "Print the name of the checkpoint that the next run over the prefix should restart from: the user's choice, or "
-    "else\n"
-    "the newest complete one on the prefix and in the cache of the last run.  Print nothing if there is none.\n"
+    "Print the name of the checkpoint that the next run over the prefix should restart from: what SCR_CURRENT names, "
+    "or "
+    "the\n"
+    "user's choice, or else the newest complete one on the prefix and in the cache of the last run.  Print nothing if\n"
+    "there is none, or SCR_FRESH_START passes it over.\n"
     "\n"
     "  -j, --json         print an object with its name, its id, and where it is, or null\n"
     "  -p, --prefix DIR   the prefix directory; default: SCR_PREFIX, or else the working directory\n"
@@ -13,19 +15,6 @@ static const char have_restart_usage[] =
     "\n"
     "Whether a checkpoint in the cache can be rebuilt after nodes were lost is found out only by that run.\n"
     "Exit 0, or 1 if there is an error.\n";
-
-/* Find the checkpoint C that the next run over PREFIX restarts from. */
-static int have_restart_find(const char* prefix, restart_ckpt* c)
-{
-  scr_index index;
-  int       rc = scr_index_read(&index, prefix);
-
-  if (rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC)
-    rc = SCR_ERR(rc, "%.*s; scr_index --build makes a new index", scr_err_length, scr_err_text);
-  if (rc == SCR_SUCCESS) restart_in_index(&index, c);
-  scr_index_close(&index, rc, 0);
-  return rc == SCR_SUCCESS ? restart_in_cache(prefix, c) : rc;
-}
 
 SCR_FN int have_restart_main(int argc, char** argv)
 {
@@ -43,7 +32,7 @@ SCR_FN int have_restart_main(int argc, char** argv)
   }
   if (optind != argc) return tool_usage(argv[0], have_restart_usage, 1, "there is nothing to say after the options");
   rc = tool_is_dir(prefix) ? SCR_SUCCESS : SCR_ERRNO("cannot open the prefix directory %s", prefix);
-  if (rc == SCR_SUCCESS) rc = have_restart_find(prefix, &h);
+  if (rc == SCR_SUCCESS) rc = restart_find(prefix, &h);
   if (rc != SCR_SUCCESS) return tool_fail(argv[0], 1, scr_err_text);
   if (json && h.id > 0) {
     printf("{\"name\": ");

@@ -45,7 +45,7 @@ typedef struct {
   scr_record              file;
   int                     checkpoints; /* 1: the flush file knows of some */
   int                     saved;       /* id of the newest checkpoint that is on the prefix; 0: none */
-  int                     failed;      /* id of an output dataset that could not be saved; 0: none */
+  int                     failed;      /* id of an output, or of the user's choice, that could not be saved; 0: none */
 } postrun;
 
 /* Read the flush file, which each dataset that is saved changes; the caller closes it, after an error too. */
@@ -100,32 +100,42 @@ static void postrun_save_output(postrun* p)
       p->failed = id;
 }
 
-/* Returns 1 if the index has the checkpoint of NOTE, but no run is offered it: it was rejected, or passed over. */
-static int postrun_is_refused(const postrun* p, const scr_flush_note* note)
-{
-  scr_index      index;
-  scr_index_item it;
-  scr_identity   identity = note->identity;
-  int            is;
-
-  identity.id = note->id;
-  is = scr_index_read(&index, p->o->prefix) == SCR_SUCCESS && scr_index_same(&index, &identity, &it) &&
-       (it.failed || it.passed);
-  scr_index_close(&index, SCR_SUCCESS, 0);
-  return is;
-}
-
 /* Save the newest checkpoint that can be saved, of those before an output dataset that could not. */
 static void postrun_save_newest(postrun* p)
 {
   scr_flush_note note;
-  int            id = p->failed != 0 ? p->failed : INT_MAX;
+  char           text[SCR_MAX_FILENAME + 200];
+  int            id = scr_flush_file_before(&p->file, INT_MAX);
 
+  if (p->failed != 0 && id > p->failed) {
+    snprintf(
+        text, sizeof text,
+        "what is newer than the output dataset %d, up to dataset %d, stays in the caches, as a run from there would "
+        "not write that again; scr_scavenge --id saves it all the same",
+        p->failed, id);
+    scavenge_say(text);
+  }
+  id = p->failed != 0 ? p->failed : INT_MAX;
   while (p->saved == 0 && (id = scr_flush_file_before(&p->file, id)) != 0) {
     if (!scr_flush_file_get(&p->file, id, &note) || !(note.flags & SCR_FLAG_CHECKPOINT)) continue;
     p->checkpoints = 1;
-    if (postrun_save(p, &note) && !postrun_is_refused(p, &note)) p->saved = id;
+    if (postrun_save(p, &note) && !scr_flush_note_is_refused(p->o->prefix, &note)) p->saved = id;
   }
+}
+
+/* Save the checkpoint that the user has chosen, if only the cache has it. */
+static void postrun_save_chosen(postrun* p)
+{
+  scr_index      index;
+  scr_index_item it;
+  scr_choice     choice;
+  scr_flush_note note;
+  int            rc = scr_index_read(&index, p->o->prefix), asked;
+
+  scr_choice_read(&index, &choice);
+  asked = rc == SCR_SUCCESS && choice.by_user && !scr_index_current(&index, &it);
+  scr_index_close(&index, rc, 0);
+  if (asked && scr_flush_file_get(&p->file, choice.id, &note) && !postrun_save(p, &note)) p->failed = choice.id;
 }
 
 /* Save older checkpoints that are in the cache, and that a run should have flushed: each SCR_FLUSH-th. */
@@ -179,6 +189,8 @@ static int postrun_run(const char* argv0, const scavenge_options* o)
   postrun_save_output(&p);
   if (rc == SCR_SUCCESS) rc = postrun_read(&p);
   if (rc == SCR_SUCCESS) postrun_save_newest(&p);
+  if (rc == SCR_SUCCESS) rc = postrun_read(&p);
+  if (rc == SCR_SUCCESS) postrun_save_chosen(&p);
   if (rc == SCR_SUCCESS) rc = postrun_read(&p);
   if (rc == SCR_SUCCESS) postrun_save_due(&p);
   if (rc != SCR_SUCCESS) scavenge_say(scr_err_text);

@@ -1,6 +1,7 @@
 /* scr_run, scr_srun, scr_mpirun - run a program in an allocation, again after failures, and save what it leaves. */
 #include "halt.h"
 #include "launch.h"
+#include "restart.h"
 #include "transfer.h"
 
 /* The usage of each of the three names. */
@@ -49,9 +50,10 @@
       "one starts from an older one; if that gets no further, the job ends.\n"                                         \
       "With SCR_ENABLE=0 the program only runs once.\n"                                                                \
       "Exit 0 if the program is done; 3 if it was halted, by a condition or a signal, and is to be submitted again; "  \
-      "1 "                                                                                                             \
-      "if\n"                                                                                                           \
-      "there was no run, 2 if the arguments are wrong, else with the exit code of the last run.\n"
+      "4\n"                                                                                                            \
+      "if it is done, but what it left could not be saved; 1 if there was no run, 2 if the arguments are wrong, "      \
+      "else\n"                                                                                                         \
+      "with the exit code of the last run.\n"
 
 static const char run_usage[] = RUN_USAGE("scr_run [OPTIONS] LAUNCHER ARGUMENTS...\n");
 static const char run_usage_srun[] = RUN_USAGE("scr_srun [OPTIONS] ARGUMENTS OF SRUN...\n");
@@ -61,6 +63,7 @@ static const char run_usage_mpirun[] = RUN_USAGE("scr_mpirun [OPTIONS] ARGUMENTS
 #define RUN_TEST_SECONDS  900 /* for the tests of all nodes */
 
 #define RUN_HALTED        3  /* the exit code: to be submitted again */
+#define RUN_UNSAVED       4  /* the exit code: done, but what it has left could not be saved */
 #define RUN_GRACE_SECONDS 60 /* for a program to end, after a signal that ends us */
 
 typedef struct {
@@ -132,20 +135,21 @@ static SCR_FORMAT(4, 5) void run_log(const run_job* j, const char* event, double
 /* ---- other commands ---- */
 
 /*
-** Run the command NAME of this program with ARGUMENTS, which end with NULL.  OUT, if not NULL, gets what it prints and
-** is freed by the caller; else that goes where ours goes.  Returns its exit code.
+** Run the command NAME of this program with ARGUMENTS, which end with NULL.  ENDS: 0 if the signals that end a whole
+** job do not end it.  Returns its exit code.
 */
-static int run_command(const char* name, const char* const* arguments, char** out, double seconds)
+static int run_command(const char* name, const char* const* arguments, int ends)
 {
   char        path[SCR_MAX_FILENAME];
   const char* argv[SYSTEM_WORDS];
   pid_t       pid;
   int         status = 0;
 
-  if (out != NULL) return system_run_sibling(name, arguments, 0, seconds, out);
   system_sibling_line(name, arguments, path, argv);
   fflush(stdout);
   if ((pid = fork()) == 0) {
+    if (!ends) signal(SIGTERM, SIG_IGN);
+    if (!ends) signal(SIGHUP, SIG_IGN);
     execvp(path, (char* const*)(uintptr_t)argv);
     _exit(127);
   }
@@ -191,7 +195,7 @@ static int run_find_down(run_job* j, int first)
   arguments[n++] = all;
   arguments[n] = NULL;
   if (rc == SCR_SUCCESS) {
-    code = run_command("scr_list_down_nodes", arguments, &out, RUN_TEST_SECONDS);
+    code = system_run_sibling("scr_list_down_nodes", arguments, 0, RUN_TEST_SECONDS, &out);
     if (code != 0 && code != 1) run_say("the nodes could not be tested; those that seemed to work are used");
     for (line = code == 1 ? out : NULL; line != NULL && *line != '\0' && rc == SCR_SUCCESS; line += *line == '\n') {
       rc = run_note_down(j, line);
@@ -253,20 +257,28 @@ static int run_has_nodes(run_job* j, int number, hosts* up)
 
 /* ---- the line that starts a run ---- */
 
-/* Append the line of --restart-cmd, if there is a checkpoint to restart from, or else of --run-cmd. */
-static void run_add_command(const run_job* j, scr_buf* b)
+/*
+** Append the line of --restart-cmd, if there is a checkpoint to restart from, or else of --run-cmd.  If nobody can
+** tell, that is an error: the program would begin anew beside its work.
+*/
+static int run_add_command(const run_job* j, scr_buf* b)
 {
-  const char* arguments[] = {"--prefix", j->prefix, NULL};
-  char*       name = NULL;
+  restart_ckpt c;
+  scr_buf      name = {NULL, 0, 0, 0};
+  int          rc = SCR_SUCCESS;
 
-  if (j->restart_cmd != NULL && run_command("scr_have_restart", arguments, &name, SYSTEM_SECONDS) == 0 &&
-      name != NULL && *name > ' ') {
-    name[strcspn(name, "\n")] = '\0';
-    launch_add_replaced(b, j->restart_cmd, "SCR_CKPT_NAME", name);
-  } else if (j->run_cmd != NULL) {
+  memset(&c, 0, sizeof c);
+  if (j->restart_cmd != NULL) rc = restart_find(j->prefix, &c);
+  if (rc == SCR_SUCCESS && c.id != 0) {
+    launch_add_name(&name, c.name);
+    scr_buf_add(&name, "", 1);
+    b->failed |= name.failed;
+    if (!name.failed) launch_add_replaced(b, j->restart_cmd, "SCR_CKPT_NAME", name.p);
+  } else if (rc == SCR_SUCCESS && j->run_cmd != NULL) {
     launch_add(b, j->run_cmd);
   }
-  scr_free(&name);
+  scr_buf_free(&name);
+  return rc;
 }
 
 /* Set *LINE, which the caller frees, to the line of the shell that starts run NUMBER on the nodes UP. */
@@ -278,7 +290,7 @@ static int run_line(const run_job* j, int number, const hosts* up, char** line)
   if (j->launch.name != NULL && launch_names_hosts(&j->launch) && j->down.n > 0)
     run_say("the arguments of %s name hosts; nodes that do not work are not left out", j->launch.name);
   rc = launch_line(&j->launch, number, up, &j->down, &b);
-  run_add_command(j, &b);
+  if (rc == SCR_SUCCESS) rc = run_add_command(j, &b);
   if (b.n > 0 && !b.failed) b.p[b.n - 1] = '\0'; /* in place of the last blank */
   *line = b.p;
   return rc == SCR_SUCCESS && b.failed ? SCR_ERR_OOM() : rc;
@@ -501,24 +513,17 @@ static int run_result(const run_job* j, int code)
 /* ---- restart loops ---- */
 
 /*
-** Save what the runs have left in the caches.  SIGTERM, which ends a whole job, does not end that.  Returns 1 if the
-** newest checkpoint that could be saved is on the prefix.
+** Save what the runs have left in the caches.  SIGTERM, which ends a whole job, does not end that, but what would come
+** after it.  Returns 1 if the newest checkpoint that could be saved is on the prefix.
 */
 static int run_save(const run_job* j)
 {
-  const char*      arguments[] = {"--prefix", j->prefix, NULL};
-  struct sigaction ignore, term, hup;
-  int              code;
+  const char* arguments[] = {"--prefix", j->prefix, NULL};
+  int         code;
 
-  memset(&ignore, 0, sizeof ignore);
-  ignore.sa_handler = SIG_IGN;
-  sigaction(SIGTERM, &ignore, &term);
-  sigaction(SIGHUP, &ignore, &hup);
   run_say("saving what the caches have");
-  code = run_command("scr_postrun", arguments, NULL, 0);
+  code = run_command("scr_postrun", arguments, 0);
   if (code != 0) run_say("no checkpoint was saved");
-  sigaction(SIGTERM, &term, NULL);
-  sigaction(SIGHUP, &hup, NULL);
   return code == 0;
 }
 
@@ -556,7 +561,22 @@ static void run_find_checkpoint(const run_job* j, int below, run_checkpoint* c)
   scr_index_close(&index, rc, 0);
 }
 
-/* Start the next run from a checkpoint before C.  Returns 0 if there is none. */
+/* Returns 1 if the index calls C complete. */
+static int run_is_saved(const run_job* j, const run_checkpoint* c)
+{
+  scr_index      index;
+  scr_index_item it;
+  int            rc = scr_index_read(&index, j->prefix);
+  int            is = rc == SCR_SUCCESS && scr_index_find(&index, SCR_INDEX_NAME, c->name, c->id, 1, &it);
+
+  scr_index_close(&index, rc, 0);
+  return is;
+}
+
+/*
+** Start the next run from a checkpoint before C.  Returns 0 if there is none, or the prefix does not have C, whose
+** place in the caches that run would take.
+*/
 static int run_step_back(run_job* j, const run_checkpoint* c)
 {
   run_checkpoint older;
@@ -566,8 +586,14 @@ static int run_step_back(run_job* j, const run_checkpoint* c)
     run_say("there is no other run: there is no older checkpoint to start from; SCR_RUN_LOOPS=0 tries on");
     return 0;
   }
+  run_save(j); /* so that it can be chosen again */
+  if (!run_is_saved(j, c)) {
+    run_say("there is no other run: %s could not be saved, and one that starts from %s would take its place in the "
+            "caches; SCR_RUN_LOOPS=0 tries on",
+            c->name, older.name);
+    return 0;
+  }
   run_say("the next one starts from %s; `scr_index --current %s` chooses the newer one again", older.name, c->name);
-  run_save(j); /* so that it can be chosen */
   setenv("SCR_CURRENT", older.name, 1);
   j->back = 1;
   j->tried = 0;
@@ -640,25 +666,39 @@ static int run_same_nodes(const run_job* j, const hosts* up)
 }
 
 /*
-** Before the first run: caches may have a newer checkpoint than the prefix, which this run could not load: those of
-** another job, whose caches have another name; or of this one, which runs again on other nodes.
+** Returns 1 if only caches have what a run could not write again, as far as the notes tell: NOTE is of output, or of
+** the newest checkpoint that a run would be offered.
+*/
+static int run_left(const run_job* j, scr_flush_note* note)
+{
+  scr_record file;
+  int        ckpt, newest = 1, left = 0, id = INT_MAX, rc = scr_flush_file_read(&file, j->prefix);
+
+  while (rc == SCR_SUCCESS && !left && (id = scr_flush_file_before(&file, id)) != 0) {
+    if (!scr_flush_file_get(&file, id, note)) continue;
+    ckpt = note->flags & SCR_FLAG_CHECKPOINT && !scr_flush_note_is_refused(j->prefix, note);
+    left = (note->flags & SCR_FLAG_OUTPUT || (ckpt && newest)) && note->location & SCR_LOCATION_CACHE &&
+           !scr_flush_note_on_prefix(j->prefix, note);
+    if (ckpt) newest = 0;
+  }
+  scr_record_close(&file, rc, 0);
+  return left;
+}
+
+/*
+** Before the first run: caches may have what this run could not load, or would not write again: those of another job,
+** whose caches have another name; or of this one, which runs again on other nodes.
 */
 static void run_save_earlier(const run_job* j, const hosts* up)
 {
-  scr_record     file;
   scr_flush_note note;
-  int            same, id = INT_MAX, rc = scr_flush_file_read(&file, j->prefix);
+  int            same;
 
-  memset(&note, 0, sizeof note);
-  while (rc == SCR_SUCCESS && (id = scr_flush_file_before(&file, id)) != 0)
-    if (scr_flush_file_get(&file, id, &note) && note.flags & SCR_FLAG_CHECKPOINT) break;
-  scr_record_close(&file, rc, 0);
-  if (rc != SCR_SUCCESS || id == 0 || !(note.location & SCR_LOCATION_CACHE)) return;
-  if (scr_flush_note_on_prefix(j->prefix, &note)) return;
+  if (!run_left(j, &note)) return;
   same = strcmp(note.job, scr_param_job(j->params)) == 0;
   if (same && run_same_nodes(j, up)) return;
-  if (same) run_say("this job has left checkpoint %d in caches only, and may run on other nodes now", id);
-  else run_say("job %s has left checkpoint %d in caches only; looking whether it is still there", note.job, id);
+  if (same) run_say("this job has left dataset %d in caches only, and may run on other nodes now", note.id);
+  else run_say("job %s has left dataset %d in caches only; looking whether it is still there", note.job, note.id);
   run_save(j);
 }
 
@@ -702,6 +742,7 @@ static int run_all(run_job* j)
     if (number == 1) run_prepare_caches(j, &up);
     if (number == 1) run_tell_conditions(j);
     else if (more && run_loops(j, j->down.n > down)) more = 0;
+    if (more && run_signal) more = !run_is_halted(j); /* it came while something was saved */
     if (more) code = run_once(j, number, &up);
     hosts_free(&up);
     if (!more || code == 0 || run_is_halted(j)) break;
@@ -731,7 +772,7 @@ static void run_clean(const run_job* j, int code)
     arguments[2] = "--down";
     arguments[3] = down;
   }
-  run_command("scr_clean", arguments, NULL, 0);
+  run_command("scr_clean", arguments, 1);
   scr_free(&down);
 }
 
@@ -922,10 +963,11 @@ static int run_bare(run_job* j)
 
 SCR_FN int run_main(int argc, char** argv)
 {
-  run_job     j;
-  const char* arguments[] = {"--prefix", NULL, "--no-daemons", NULL};
-  char*       real;
-  int         enable = 1, code;
+  run_job        j;
+  const char*    arguments[] = {"--prefix", NULL, "--no-daemons", NULL};
+  char*          real;
+  scr_flush_note note;
+  int            enable = 1, code;
 
   memset(&j, 0, sizeof j);
   j.prefix = tool_prefix();
@@ -940,9 +982,13 @@ SCR_FN int run_main(int argc, char** argv)
       (enable && run_prepare(&j) != SCR_SUCCESS))
     tool_fail(argv[0], 1, scr_err_text);
   else if (!enable) code = run_bare(&j);
-  else if (run_command("scr_prerun", arguments, NULL, 0) == 0) {
+  else if (run_command("scr_prerun", arguments, 1) == 0) {
     code = run_result(&j, run_all(&j));
     if (run_save(&j)) run_clean(&j, code);
+    if (code == 0 && run_left(&j, &note)) {
+      run_say("the program is done, but dataset %d, %s, is in caches only: it could not be saved", note.id, note.name);
+      code = RUN_UNSAVED;
+    }
     run_say("the end, after %.1f s", scr_wtime() - j.start);
   }
   hosts_free(&j.nodes);

@@ -246,9 +246,9 @@ test_requeued() {
   "$VNODES" kill node1
   wait_for 60 waits_to_begin # SLURM lets two minutes go by
   scontrol update "jobid=$job" starttime=now
-  wait_for 60 grep -q "this job has left checkpoint" "$LOG"
+  wait_for 60 grep -q "this job has left dataset" "$LOG"
   wait_job
-  says "what it has left is saved before the first run" "this job has left checkpoint [0-9]* in caches only, and may run on other nodes"
+  says "what it has left is saved before the first run" "this job has left dataset [0-9]* in caches only, and may run on other nodes"
   says "and it restarts from that" "^heat2d: restarted from heat"
   holds "the answer" right
   holds "the job is done" test "$(scontrol show job "$job" | grep -c 'ExitCode=0:0')" = 1

@@ -18,11 +18,11 @@ if ! command -v mpicc.openmpi >/dev/null; then
 fi
 tree=$(mktemp -d) || exit 1
 trap 'rm -rf "$tree"' EXIT
-unset MPICC MPIEXEC MPIFORT MPICXX BIN ONLY CI # of the suite that runs this
+unset MPICC MPIEXEC MPIFORT MPICXX BIN ONLY CI TMPDIR # of the suite that runs this
 (cd "$top" && cp -r scr.h scr_impl.c tools tests examples Makefile LICENSE README.md "$tree") && make -s -C "$tree" clean || exit 1
 passed=0 failed=0
 for goal in $goals; do
-  make -C "$tree" MPICC=mpicc.openmpi "$goal" 2>&1 | tee "$tree/now"
+  make --no-print-directory -C "$tree" MPICC=mpicc.openmpi "$goal" 2>&1 | tee "$tree/now"
   line=$(grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$tree/now" | tail -n 1)
   read -r p _ f _ <<<"${line:-0 passed, 1 failed}"
   passed=$((passed + p)) failed=$((failed + f))

@@ -54,6 +54,15 @@ int audit_may_lack(const char* name)
   return 0;
 }
 
+int audit_is_purged(const char* name)
+{
+  int i;
+
+  for (i = 1; i <= truth.sets; i++)
+    if (truth.set[i].purged && strcmp(truth.set[i].name, name) == 0) return 1;
+  return 0;
+}
+
 int audit_was_cut(void)
 {
   return tree_was_cut(world_node[S.me->node]);

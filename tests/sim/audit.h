@@ -34,6 +34,9 @@ void audit_set_end(const audit_set* s);
 /* The user may have removed the dataset NAME from the index. */
 int audit_may_lack(const char* name);
 
+/* Others have removed a file of the dataset NAME from the prefix, and nobody was told since that it is there. */
+int audit_is_purged(const char* name);
+
 /* The main functions of the processes that look: at the prefix; at the node that they are on. */
 void* sim_audit_prefix(void* job);
 void* sim_audit_node(void* job);

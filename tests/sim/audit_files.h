@@ -74,6 +74,7 @@ static void audit_dataset(audit_job* j, const scr_index_item* it, int newer)
   s->checkpoint = scr_desc_is_ckpt(&it->desc);
   snprintf(s->name, sizeof s->name, "%.63s", it->desc.name);
   if (it->renaming) return; /* the next run looks at it first */
+  if (audit_is_purged(s->name)) return;
   rc = scr_summary_path(AUDIT_PREFIX, it->dir, path);
   if (rc == SCR_SUCCESS) rc = scr_summary_read(path, &d, &complete);
   if (rc != SCR_SUCCESS || !complete || !scr_identity_same(&d.identity, &it->desc.identity))

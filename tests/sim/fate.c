@@ -6,7 +6,7 @@
 **            their meaning.  0 is always the plain choice, so that a failing seed is shrunk by making draws 0.
 ** Between    Commands of a person, and scavenges, which bring to the prefix what the caches have.
 ** Lifetimes  In each of them but the last somebody may be killed.  Between them nodes are lost and replaced, come back,
-**            lose power; in the last all nodes are new, and the prefix must do.
+**            lose power; in the last all nodes are new, and the prefix must do.  Others may remove files from there.
 ** ================================================================================================================= */
 #include "fate.h"
 #include "truth.h"
@@ -456,6 +456,20 @@ static void notes_damaged(void)
   }
 }
 
+/* A purge of the prefix takes a file of a dataset, which the index goes on to call complete. */
+static void prefix_purged(void)
+{
+  const dataset* d;
+  char           name[NAME_MOST + 8];
+
+  if (!fate_one_in("purge", 12) || truth.sets == 0) return;
+  d = &truth.set[truth.sets - (int)fate_draw("purge.which", truth.sets < 4 ? (unsigned)truth.sets : 4)];
+  snprintf(name, sizeof name, plan.layout == 1 ? "/all/%s_" : "/p/%s/", d->name);
+  if (!tree_purge(world_prefix, name)) return;
+  sim_note("a file of %s is purged", d->name);
+  truth_purged(d);
+}
+
 /* Run a command between two lifetimes, on NODE; it may be killed.  Returns 1 if it has said success. */
 static int command_on(int node, const char* line)
 {
@@ -709,6 +723,7 @@ static void fate_life(uint64_t* calls)
   machine_suffers();
   machine_permute();
   notes_damaged();
+  prefix_purged();
   fate_scavenge();
   fate_commands();
 }

@@ -281,9 +281,13 @@ void  tree_list(const tree* t, FILE* out);
 void  tree_save(const tree* t, const char* dir); /* to a directory of the real world, for who looks into them */
 void  tree_room(tree* t, uint64_t bytes);        /* it takes BYTES more from now on; UINT64_MAX: no limit */
 
-/* What others do: write a file, change a byte of one, hold the lock on one.  Returns 0 if it is not there. */
+/*
+** What others do: write a file, change a byte of one, remove one that has NAME in its path, hold the lock on one.
+** Returns 0 if it is not there.
+*/
 void tree_write(tree* t, const char* dir, const char* name, const char* text);
 int  tree_spoil(tree* t, const char* path);
+int  tree_purge(tree* t, const char* name);
 int  tree_lock(tree* t, const char* path, open_file* holder);
 
 /*

@@ -52,7 +52,7 @@ static int is_acked(const dataset* d)
 
 static int is_cached(const dataset* d)
 {
-  return is_acked(d) && d->cached && (!d->moved || (plan.prefix_used && d->outgrown < 2)) &&
+  return is_acked(d) && d->cached && (!d->moved || (plan.prefix_used && d->outgrown < 2 && !d->purged)) &&
          !(d->crowded && truth.chosen == d->number) && (plan.keep || d->number == truth.sets);
 }
 
@@ -261,7 +261,20 @@ static void truth_replaces(const dataset* d)
 void truth_on_prefix(dataset* d)
 {
   d->on_prefix = 1;
+  d->purged = 0;
   truth_replaces(d);
+}
+
+void truth_purged(const dataset* d)
+{
+  int i;
+
+  for (i = 1; i <= truth.sets; i++) {
+    dataset* s = &truth.set[i];
+    if (strcmp(s->name, d->name) != 0) continue;
+    s->purged = 1;
+    s->on_prefix = 0;
+  }
 }
 
 /* What the user does not want is not asked for; it may be offered until he has been obeyed. */
@@ -284,7 +297,7 @@ void truth_chosen(const dataset* d, int flushed)
   truth.chosen = d->number;
   truth.unserved = 0;
   truth.chosen_at = truth.sets;
-  truth.set[d->number].on_prefix |= flushed;
+  truth.set[d->number].on_prefix |= flushed && !d->purged;
   truth.set[d->number].gone = 0;
 }
 

@@ -32,6 +32,7 @@ typedef struct {
   int       unflushed;  /* its flush may be the one that has failed, as SCR_Wait has said: that is told once */
   int       outgrown;   /* but by the window of a run it need not be: 2; by what faults may make of that: 1 */
   int       rejected;   /* the program could not use it, or was told not to; never offered again in this job */
+  int       purged;     /* others have removed a file of it from the prefix */
   int       gone;       /* the user does not want it any more: 1: it may be offered yet, 2: never */
 } dataset;
 
@@ -123,7 +124,8 @@ void truth_code(process* p, int* count, const char* api, int code);
 dataset* truth_find(const char* name); /* the newest of that name; NULL if there is none */
 dataset* truth_start(const char* name, int step, int checkpoint, int output);
 void     truth_on_prefix(dataset* d);
-void     truth_moot(const dataset* d); /* D is refused or deleted: older ones may be missing without a word */
+void     truth_purged(const dataset* d); /* others have removed a file of that name from the prefix */
+void     truth_moot(const dataset* d);   /* D is refused or deleted: older ones may be missing without a word */
 
 /* The user is about to choose D, to drop or to delete it; then the call has succeeded on a rank. */
 void truth_choosing(const dataset* d);

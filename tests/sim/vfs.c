@@ -522,6 +522,41 @@ int tree_spoil(tree* t, const char* path)
   return 1;
 }
 
+/* How many files there are below D, the directory PATH, with NAME in their path; of them goes number *REMOVE, from 0. */
+static uint64_t purge_dir(inode* d, char* path, const char* name, uint64_t* remove)
+{
+  const char** list = dir_sorted(d);
+  size_t       n = strlen(path);
+  uint32_t     k, all = d->dir.n;
+  uint64_t     files = 0;
+
+  for (k = 0; k < all; k++) {
+    inode* i = dir_child(d, list[k]);
+    snprintf(path + n, 4000 - n, "/%s", list[k]);
+    if (i->is_dir) files += purge_dir(i, path, name, remove);
+    else if (strstr(path, name) != NULL) {
+      files++;
+      if ((*remove)-- > 0) continue;
+      dir_remove(d, list[k]);
+      dir_sync(d);
+    }
+  }
+  path[n] = '\0';
+  free(list);
+  return files;
+}
+
+int tree_purge(tree* t, const char* name)
+{
+  char     path[4096] = "";
+  uint64_t none = UINT64_MAX, one, files = purge_dir(t->root, path, name, &none);
+
+  if (files == 0) return 0;
+  one = sim_below(files);
+  purge_dir(t->root, path, name, &one);
+  return 1;
+}
+
 int tree_lock(tree* t, const char* path, open_file* holder)
 {
   inode* i = tree_find(t, path);

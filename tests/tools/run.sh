@@ -281,6 +281,14 @@ check "a restart loop: four runs" 0 4 grep -c "run [0-9] has ended" "$tmp/log"
 tells "a restart loop: the fourth starts from an older checkpoint" "the next one starts from heat.200; .scr_index --current heat.300. chooses the newer one again"
 says "a restart loop: the older one is read" 0 "restarted from heat.200" sed -n '/: run 4, /,$p' "$tmp/log"
 new
+says "a restart loop, --restart-cmd is told of the older one" $KILLED "told heat.200" "$run" --runs 4 -rc "'$heat' $size --kill-at 350" -rs "sh -c 'echo told \$1; shift; exec \"\$@\"' sh SCR_CKPT_NAME '$heat' $size --kill-at 350" $MPIEXEC -n 4
+new
+: >heat.300
+says "a restart loop whose newest checkpoint cannot be saved ends" $KILLED "there is no other run: heat.300 could not be saved, and one that starts from heat.200" env SCR_FLUSH=2 "$run" --runs -1 $MPIEXEC -n 4 "$heat" $size --kill-at 350
+check "a restart loop whose newest checkpoint cannot be saved: no fourth run" 0 3 grep -c "run [0-9] has ended" "$tmp/out"
+rm heat.300
+says "a restart loop whose newest checkpoint cannot be saved: it is there" 0 "restarted from heat.300" $MPIEXEC -n 4 "$heat" $size
+new
 says "a restart loop, without a limit" $KILLED "no runs are left" env SCR_RUN_LOOPS=0 "$run" --runs 4 $MPIEXEC -n 4 "$heat" $size --kill-at 350
 new
 says "a restart loop without an older checkpoint" $KILLED "there is no older checkpoint to start from" env SCR_FLUSH=0 "$run" --runs 5 $MPIEXEC -n 4 "$heat" $size --kill-at 150
@@ -293,6 +301,105 @@ new
 check "runs that cannot start, before them" $KILLED - $MPIEXEC -n 4 "$heat" $size --kill-at 350
 says "runs that cannot start try no checkpoint" 0 "restarted from heat.300" "$run" --runs 5 sh -c 'n=$(cat n 2>/dev/null); n=$((n + 1)); echo $n >n; [ $n -gt 3 ] || exit 1; exec "$@"' sh $MPIEXEC -n 4 "$heat" $size
 export SCR_FLUSH=0
+
+# a signal that comes while an earlier job is saved: there is no run
+new
+check "an earlier job, which is not saved, before a signal" $KILLED - $MPIEXEC -n 4 "$heat" $size --kill-at 350
+SCR_JOB_ID=8 "$run" sh -c 'echo a run' >"$tmp/log" 2>&1 &
+pid=$!
+until saving=$(pgrep -P $pid -x scr_postrun) || [ ! -d /proc/$pid ]; do :; done
+kill -STOP "$saving"
+kill -TERM $pid
+kill -CONT "$saving"
+wait $pid
+check "SIGTERM while an earlier job is saved, the exit code: to be submitted again" 0 "" test $? = 3
+tells "SIGTERM while an earlier job is saved: that goes on" "the newest checkpoint on the prefix is 3, heat.300"
+check "SIGTERM while an earlier job is saved: there is no run" 1 "" grep "a run" "$tmp/log"
+
+# names that mean something to a shell, and output that an earlier job has left
+cat >"$tmp/named.c" <<'C'
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "scr.h"
+int main(int argc, char** argv) /* c: and o: before the names of checkpoints and output; a rank dies at the end */
+{
+  char name[SCR_MAX_FILENAME], file[2 * SCR_MAX_FILENAME];
+  int  have = 0, i, rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (SCR_Init() != SCR_SUCCESS || SCR_Have_restart(&have, name) != SCR_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 4);
+  if (have && SCR_Start_restart(name) == SCR_SUCCESS) SCR_Complete_restart(1);
+  for (i = 1; i < argc; i++) {
+    FILE* f;
+    SCR_Start_output(argv[i] + 2, *argv[i] == 'c' ? SCR_FLAG_CHECKPOINT : SCR_FLAG_OUTPUT);
+    snprintf(name, sizeof name, "%s/r%d", argv[i] + 2, rank);
+    SCR_Route_file(name, file);
+    if ((f = fopen(file, "w")) != NULL) fclose(f);
+    SCR_Complete_output(f != NULL);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  sleep(1); /* mpiexec passes on what was printed */
+  MPI_Abort(MPI_COMM_WORLD, 5);
+}
+C
+check "a program of any names builds" 0 "" $MPICC -o "$tmp/named" -I"$top" "$tmp/named.c" "$library" -lz -lpthread
+for name in "état 1" ' "; touch x' "\$(touch x)'a" "-x *?&|<>"; do
+  new
+  check "the name $name: a checkpoint" 5 - env SCR_FLUSH=1 $MPIEXEC -n 2 "$tmp/named" "c:$name"
+  check "the name $name: scr_have_restart" 0 "$name" "$BIN/scr_have_restart"
+  says "the name $name: --restart-cmd" 0 "^told: $(sed 's/[*$.]/\\&/g' <<<"$name")$" "$run" -rc "echo fresh" -rs "told: SCR_CKPT_NAME" echo
+  check "the name $name: nothing else is run" 1 "" test -e x
+done
+new
+check "a choice that only the cache has: three checkpoints" 5 - env SCR_FLUSH=3 SCR_CACHE_SIZE=3 $MPIEXEC -n 2 "$tmp/named" c:one c:two c:three
+check "a choice that only the cache has" 0 - "$BIN/scr_index" --current two
+says "a choice that only the cache has keeps its cache" 1 "the cache is kept: the prefix lacks dataset 2" "$BIN/scr_clean"
+says "a choice that only the cache has is saved" 0 "dataset 2 is in" "$BIN/scr_postrun"
+check "a choice that was saved" 0 "" "$BIN/scr_clean"
+check "a choice that was saved is loaded" 5 - env SCR_CACHE_SIZE=3 $MPIEXEC -n 2 "$tmp/named"
+check "a choice that was saved is current" 0 two "$BIN/scr_have_restart"
+new
+check "SCR_CURRENT is the next restart: two checkpoints" 5 - env SCR_FLUSH=1 $MPIEXEC -n 2 "$tmp/named" c:one c:two
+check "SCR_CURRENT is the next restart" 0 one env SCR_CURRENT=one "$BIN/scr_have_restart"
+says "SCR_CURRENT is the next restart, one that is not there" 1 "SCR_CURRENT=three names no checkpoint" env SCR_CURRENT=three "$BIN/scr_have_restart"
+check "SCR_FRESH_START: there is no restart" 0 "" env SCR_FRESH_START=1 "$BIN/scr_have_restart"
+check "SCR_FRESH_START: there is no restart, a run" 5 - env SCR_FRESH_START=1 $MPIEXEC -n 2 "$tmp/named" c:three
+check "SCR_FRESH_START counts once in a job" 0 three env SCR_FRESH_START=1 "$BIN/scr_have_restart"
+echo damaged >.scr/index.scr
+says "an index that is damaged: nothing begins anew" 1 "index.scr.*scr_index --build makes a new index" "$run" -rc "echo fresh" -rs "echo SCR_CKPT_NAME" env
+check "an index that is damaged: nothing begins anew, there is no run" 1 "" grep "^fresh" "$tmp/out"
+
+# leaves: a job that has output in its cache alone, of before a checkpoint that was flushed
+alone="env -u SCR_VIRTUAL_NODES SCR_COPY_TYPE=SINGLE SCR_FLUSH=1"
+leaves() {
+  new
+  : >out.2
+  check "$1: a job" 5 - $alone $MPIEXEC -n 2 "$tmp/named" c:ck.1 o:out.2 c:ck.3
+  rm out.2
+}
+leaves "output that an earlier job has left"
+says "output that an earlier job has left is saved" 0 "job 7 has left dataset 2 in caches only" env SCR_JOB_ID=8 "$run" sh -c true
+check "output that an earlier job has left: it is there" 0 "" test -f out.2/r1
+leaves "output that other ranks have left"
+says "output that other ranks have left is set aside" 5 "dataset 2 out.2 in the cache cannot be used: 2 ranks wrote it" $alone SCR_RESTART_RANKS=same SCR_FRESH_START=1 SCR_CACHE_SIZE=1 $MPIEXEC -n 1 "$tmp/named" c:one c:two
+says "output that other ranks have left is saved" 0 "dataset 2 is in" "$BIN/scr_postrun"
+check "output that other ranks have left: it is there" 0 "" test -f out.2/r1
+leaves "output that is in the way of a checkpoint"
+: >out.2
+check "output that is in the way of a checkpoint: a newer one" 5 - $alone SCR_FLUSH=0 $MPIEXEC -n 2 "$tmp/named" c:ck.4
+says "output that is in the way of a checkpoint, as postrun says" 1 "what is newer than the output dataset 2, up to dataset 4, stays in the caches" "$BIN/scr_postrun"
+says "output that is in the way of a checkpoint, a program that is done" 4 "the program is done, but dataset [0-9]*, .*, is in caches only" $alone "$run" sh -c true
+check "output that is in the way of a checkpoint: the remedy" 0 - "$BIN/scr_scavenge" --id 4
+leaves "output in the cache of another job"
+says "output in the cache of another job is named" 5 "the output out.2 (dataset 2) was not copied to the prefix, and cannot be reached by this run: it is in the cache of job 7 on $host, in $tmp/base/me/scr.7; .scr_scavenge --id 2 --jobset" $alone SCR_JOB_ID=8 $MPIEXEC -n 2 "$tmp/named"
+check "output in the cache of another job: the remedy" 0 - "$BIN/scr_scavenge" --id 2 --jobset "$host" --from "$tmp/base/me/scr.7"
+check "output in the cache of another job: it is there" 0 "" test -f out.2/r1
+leaves "output in the cache of another job, two runs"
+check "output in the cache of another job, two runs: the first" 5 - $alone SCR_JOB_ID=8 $MPIEXEC -n 2 "$tmp/named"
+says "output in the cache of another job is named once" 5 "" $alone SCR_JOB_ID=8 $MPIEXEC -n 2 "$tmp/named"
+check "output in the cache of another job is named once: not again" 1 "" grep out.2 "$tmp/out"
 
 # at the end, what is saved leaves the caches; what is not stays, as does all where the next run may use it
 cached() { find "$tmp/base" -path '*/scr.dataset.*' -name 'rank_*' | grep -c . ; }
@@ -363,8 +470,9 @@ new
 timeout -k 5 80 "$run" --runs 3 $MPIEXEC -n 4 "$heat" $size --steps 600000 >"$tmp/log" 2>&1 &
 pid=$!
 while ! grep -q heat.100 "$tmp/log"; do sleep 0.1; done
-launch=$(sed -n 's/^parent \([0-9]*\) on .*/\1/p' "$p/.scr/run.lock")
-kill -STOP $(cat "/proc/$launch/task/$launch/children")
+launch=$(sed -n 's/^parent \([0-9]*\) on .*/\1/p' "$p/.scr/run.lock") # Open MPI's launcher is not named
+if [ -n "$launch" ]; then kill -STOP $(cat "/proc/$launch/task/$launch/children")
+else kill -STOP "$(sed -n 's/^process \([0-9]*\) on .*/\1/p' "$p/.scr/run.lock")"; fi
 says "halt, immediately" 0 "Ended the run on $p" "$BIN/scr_halt" --immediate "$p"
 wait $pid
 says "halt, immediately: the end" 0 "there is no other run: the halt file gives the reason JOB_HALTED" cat "$tmp/log"
