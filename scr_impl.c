@@ -9730,8 +9730,9 @@ SCR_FN int scr_names_read(const char* prefix, const scr_prefix_place* place, int
 **
 ** Uses       platform, errors, memory, path, hash, dataset, index, objects, rank2file map
 ** Offers     scr_strays; scr_prefix_has_summary, scr_prefix_has, scr_prefix_has_head, scr_prefix_has_files,
-**            scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_forget, scr_prefix_delete_leaf, scr_prefix_clear, scr_prefix_walk,
-**            scr_strays_find, scr_prefix_choose_dir, scr_prefix_end_deletion, scr_prefix_finish_all
+**            scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_forget, scr_prefix_delete_leaf,
+**            scr_prefix_clear, scr_prefix_walk, scr_strays_find, scr_prefix_choose_dir, scr_prefix_end_deletion,
+**            scr_prefix_finish_all
 ** Invariants
 **   X6  A deletion is in the index before its first file goes, and is finished by any later run, but not after another
 **       dataset was entered.
@@ -20771,9 +20772,9 @@ SCR_FN int scr_flush_run(int id, int is_chosen)
 **
 ** Uses       platform, errors, memory, hash files, dataset, file window, copies, index, objects, transfer file, MPI
 **            helpers, world, state, recovery of all, flush
-** Offers     scr_flush_is_due, scr_flush_prove_files, scr_flush_prove, scr_daemon_calm, scr_flights_forget, scr_flush_poll,
-**            scr_flush_finish,
-**            scr_flush_start, scr_flush_take_over, scr_flush_wait, scr_flush_sync, scr_flush_unless_superseded,
+** Offers     scr_flush_is_due, scr_flush_prove_files, scr_flush_prove, scr_daemon_calm, scr_flights_forget,
+**            scr_flush_poll, scr_flush_finish, scr_flush_start, scr_flush_take_over, scr_flush_wait, scr_flush_sync,
+**            scr_flush_unless_superseded,
 **            scr_flush_unasked, scr_flush_if_due
 ** Invariants
 **   J4  While a dataset is flushed it is pinned: it is not deleted from the cache, and its entry does not change.
@@ -24550,6 +24551,13 @@ SCR_FN int scr_run_leaves_output(int newest, const scr_flush_note* note)
          (scr_run_without_cache() == NULL || strcmp(note->job, scr.world.home.job) != 0);
 }
 
+SCR_FN void scr_run_tell_output(const scr_flush_note* note)
+{
+  scr_warn("the output %s (dataset %d) was not copied to the prefix, and cannot be reached by this run: it is in the "
+           "cache of job %s on %s; `scr_scavenge --id %d --jobset HOSTS --from DIRECTORY`, with these, copies it",
+           note->name, note->id, note->job, note->where, note->id);
+}
+
 /*
 ** Returns 1 if the checkpoint of NOTE, which was in the cache when the last run ended, is not there because it was
 ** deleted: this run does without the cache of its job, or has found a newer one that the same run wrote.
@@ -24647,10 +24655,7 @@ SCR_FN void scr_run_sift_notes(scr_record* r, const scr_index* index)
     if (scr_run_leaves_output(newest.id, &note)) {
       memcpy(note.where, where, sizeof where);
       scr_flush_file_put(r, &note);
-      scr_warn(
-          "the output %s (dataset %d) was not copied to the prefix, and cannot be reached by this run: it is in the "
-          "cache of job %s on %s; `scr_scavenge --id %d --jobset HOSTS --from DIRECTORY`, with these, copies it",
-          note.name, note.id, note.job, note.where, note.id);
+      scr_run_tell_output(&note);
     }
     if (!scr_run_is_lost(until, &note)) continue;
     if (scr_run_without_cache() != NULL && strcmp(note.job, scr.world.home.job) == 0 && purged++ == 0)

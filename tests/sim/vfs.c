@@ -522,7 +522,7 @@ int tree_spoil(tree* t, const char* path)
   return 1;
 }
 
-/* How many files there are below D, the directory PATH, with NAME in their path; of them goes number *REMOVE, from 0. */
+/* How many files there are below D, the directory PATH, with NAME in their path; number *REMOVE, from 0, goes. */
 static uint64_t purge_dir(inode* d, char* path, const char* name, uint64_t* remove)
 {
   const char** list = dir_sorted(d);
