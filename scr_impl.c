@@ -9807,23 +9807,41 @@ SCR_FN int scr_prefix_is_unmoved(const char* dir, const scr_desc* desc)
          (desc->preserve && strncmp(dir, name, n) == 0 && (dir[n] == '\0' || dir[n] == '.'));
 }
 
+/* Returns 1 if PREFIX has the map of the dataset at PLACE: its root, and the nodes that this names. */
+SCR_FN int scr_prefix_has_map(const char* prefix, const scr_prefix_place* place)
+{
+  scr_rank2file root;
+  char          rel[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
+  struct stat   st;
+  int           i, has = scr_rank2file_read_root(prefix, place, &root) == SCR_SUCCESS;
+
+  for (i = 0; i < root.n && has; i++)
+    has = scr_rank2file_rel(prefix, place, root.file[i], rel, sizeof rel) == SCR_SUCCESS &&
+          scr_fmt(path, sizeof path, "%s/%s", prefix, rel) == SCR_SUCCESS && stat(path, &st) == 0;
+  scr_rank2file_free(&root);
+  return has;
+}
+
 /*
 ** Returns 1 if PREFIX still has what speaks for all files of the dataset IT of its index, which a cache has as DESC:
-** its summary, and of containers the first.  APART receives 1 if that is not all, as each file has its own name there.
+** its summary and map, and of containers the first.  APART receives 1 if that is not all, as each file has its own name there.
 */
 SCR_FN int scr_prefix_has_head(const char* prefix, const scr_index_item* it, const scr_desc* desc, int* apart)
 {
   scr_prefix_place place;
+  scr_err_record   why;
   char             path[SCR_MAX_FILENAME];
   struct stat      st;
+  int              has;
 
   *apart = 0;
   if (it->complete && it->renaming) return 1;
-  if (!scr_prefix_has_summary(prefix, it, &place) ||
-      scr_fmt(path, sizeof path, "%s/%s/ctr.0.scr", prefix, place.meta) != SCR_SUCCESS)
-    return 0;
-  *apart = stat(path, &st) < 0 && scr_prefix_is_unmoved(it->dir, desc);
-  return 1;
+  scr_err_save(&why);
+  has = scr_prefix_has_summary(prefix, it, &place) && scr_prefix_has_map(prefix, &place) &&
+        scr_fmt(path, sizeof path, "%s/%s/ctr.0.scr", prefix, place.meta) == SCR_SUCCESS;
+  scr_err_restore(&why);
+  *apart = has && stat(path, &st) < 0 && scr_prefix_is_unmoved(it->dir, desc);
+  return has;
 }
 
 /* Returns 1 if PREFIX still has the files that E lists, an entry of a cache, or NULL, by their sizes. */

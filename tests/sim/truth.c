@@ -271,9 +271,8 @@ void truth_purged(const dataset* d)
 
   for (i = 1; i <= truth.sets; i++) {
     dataset* s = &truth.set[i];
-    if (strcmp(s->name, d->name) != 0) continue;
-    s->purged = 1;
-    s->on_prefix = 0;
+    if (strcmp(s->name, d->name) == 0) s->purged = 1;
+    if (s->purged || plan.prefix_size > 0) s->on_prefix = 0; /* others may have left the window for it */
   }
 }
 
