@@ -16,6 +16,8 @@
 **       nor what a daemon was writing that was killed.  Until its room is needed, a node keeps pieces of a rebuild that
 **       was killed, if another one has that set now, and what it had, before it was away for a while, of a dataset that
 **       was not complete, if that id is another's since.
+**   A4  After a run that has ended well, and brought a checkpoint to the prefix: of the checkpoints up to that one, which
+**       nobody has rejected or chosen, the index has no more than SCR_PREFIX_SIZE.
 ** ================================================================================================================= */
 #include "audit.h"
 #include "truth.h"
@@ -143,10 +145,32 @@ static void audit_told(void)
   }
 }
 
+/* The window leaves no more than it is wide, up to the newest checkpoint that this run has brought to the prefix. */
+static void audit_window(void)
+{
+  int i, k, n = 0, good, newest = 0;
+
+  for (k = 0; k < job.sets; k++) {
+    const dataset* d = &truth.set[job.set[k].number];
+    if (d->number > 0 && d->life == S.life && d->on_prefix && job.set[k].counts && job.set[k].id > newest)
+      newest = job.set[k].id;
+  }
+  for (k = 0; k < job.sets; k++) {
+    good = job.set[k].counts && job.set[k].id <= newest;
+    for (i = 1; i <= truth.sets && good; i++)
+      good = strcmp(truth.set[i].name, job.set[k].name) != 0 || (!truth.set[i].rejected && !truth.set[i].picked);
+    n += good;
+  }
+  if (n > plan.prefix_size)
+    sim_violation("the window is %d wide, but the prefix has %d checkpoints up to dataset %d", plan.prefix_size, n,
+                  newest);
+}
+
 void truth_audit(int clean)
 {
   audit_run(2, clean && plan.cache_used && !truth.lost_file);
   if (clean) audit_told();
+  if (clean && plan.prefix_size > 0) audit_window();
 }
 
 int truth_is_indexed(int number)

@@ -9,6 +9,7 @@
 /* A dataset that the index calls complete. */
 typedef struct {
   int  id, ranks, checkpoint;
+  int  counts; /* in the window of SCR_PREFIX_SIZE: it is no output, and could be fetched */
   int  read;   /* its bytes are compared */
   int  number; /* in the ledger, as they tell; 0: not known */
   int  files;

@@ -217,6 +217,7 @@ void beside_after_life(void)
   int may = (beside.failed == SCR_ERR_NO_RESTART || beside.failed == SCR_ERR_LOST) && beside.must == 0 &&
             beside.first > 0 && !beside.fresh;
 
+  if (S.faults && plan.prefix_used) beside.whole = 0; /* a fetch that failed was to take its place */
   beside.refused = 0;
   if (!beside.failed || S.faults || S.struck) return;
   beside.refused = may;

@@ -128,7 +128,9 @@ static const parameter parameters[] = {
     {"SCR_FSYNC", 1, 0, {"1", "0"}},
     {"SCR_LOG_ENABLE", 1, 1, {"0", "1"}},
     {"SCR_DEBUG", 1, 1, {"0", "1", "2"}},
+    {"SCR_DROP_AFTER_CURRENT", 1, 1, {"0", "1"}},
     {"SCR_DISTRIBUTE", 2, 1, {"1", "0"}},
+    {"SCR_CACHE_PURGE", 2, 1, {"0", "1"}},
     {"SCR_FETCH", 2, 1, {"1", "0"}},
     {"SCR_MPI_BUF_SIZE", 1, 0, {"4096", "1000", "65536"}},
     {"SCR_FILE_BUF_SIZE", 1, 0, {"8192", "1000", "1M"}},
@@ -206,7 +208,7 @@ static void fate_parameters(void)
   plan.fsync = !value_is("SCR_FSYNC", "0");
   plan.daemon = plan.async && value_is("SCR_FLUSH_TYPE", "DAEMON");
   if (plan.last) world_setenv("SCR_FETCH", "1");
-  plan.cache_used = !value_is("SCR_DISTRIBUTE", "0");
+  plan.cache_used = !value_is("SCR_DISTRIBUTE", "0") && !value_is("SCR_CACHE_PURGE", "1");
   plan.prefix_used = !value_is("SCR_FETCH", "0");
   plan.fresh = truth.refused; /* the user says that the next run is to begin anew, with another value each time */
   snprintf(text, sizeof text, "%d", S.life);
@@ -403,6 +405,7 @@ static void fate_of_life(uint64_t calls)
   if (fate_one_in("faults", 4)) {
     S.faults = kinds[fate_draw("faults.kind", sizeof kinds / sizeof *kinds)];
     S.fault_rate = 30u << fate_draw("faults.rate", 5);
+    if (fate_one_in("faults.list", 8)) S.faults = FAULT_LIST;
   } else if (fate_one_in("full", 12)) { /* there is little room for a while */
     S.faults = FAULT_ROOM;
     tree_room(fate_draw("full.node", 2) ? world_node[0] : world_prefix, sim_below(60000));
@@ -559,6 +562,7 @@ static void scavenge_once(int try, int down)
   if (S.kill_at == UINT64_MAX && try == 0 && fate_one_in("scavenge.faults", 4)) {
     S.faults = kinds[fate_draw("scavenge.faults.kind", sizeof kinds / sizeof *kinds)];
     S.fault_rate = 30u << fate_draw("scavenge.faults.rate", 5);
+    if (fate_one_in("scavenge.faults.list", 8)) S.faults = FAULT_LIST;
   }
   sim_note("command: %s, %d nodes down", command, down);
   world_begin(0, plan.node_of, program_run);

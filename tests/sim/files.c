@@ -917,6 +917,7 @@ struct dirent* sim_readdir64(DIR* p)
 {
   reader* d = (reader*)(void*)p;
 
+  if (sim_fails(FAULT_LIST, S.fault_rate * 8, EIO)) return NULL; /* there are few of these */
   if (d->at == d->n) return NULL;
   snprintf(d->e.d_name, sizeof d->e.d_name, "%s", d->name[d->at++]);
   return &d->e;

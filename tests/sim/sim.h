@@ -23,9 +23,14 @@
 **   sim.c      main: seeds, replay, shrinking, the table of what was reached
 **
 ** How to add
-**   a parameter   one row in fate_parameters() of fate.c: a draw with a name, 0 being the plain choice.
-**   a fault       a bit in the enum of faults below, one sim_fails() in the call in files.c, its weight in fate.c.
-**   an invariant  a function in truth.c, called from truth_after_life(); it says what is wrong by sim_violation().
+**   a parameter   one row in parameters[] of fate.c, the first value being the plain one; if it changes what must be
+**                 true, what it means goes to plan in fate_parameters().
+**   a fault       a bit in the enum of faults below, one sim_fails() in the call in files.c; in fate.c a draw of its
+**                 own, of runs in fate_of_life(), of scavenges in scavenge_once(): a longer table would give old seeds
+**                 other kinds.
+**   an invariant  a function in truth.c, called from truth_after_life(); one about files in audit.c, called from
+**                 truth_audit(), which learns what a format says by audit_files.h.  It says what is wrong by
+**                 sim_violation().
 **   a call        when the link says so: a line `serve NAME` in symbols.txt and a function sim_NAME, or `plain NAME`
 **                 if it touches nothing but its arguments.
 **
@@ -170,7 +175,8 @@ enum {
   FAULT_CLOSE = 32,   /* close fails */
   FAULT_MPI = 64,     /* a call of MPI returns an error */
   FAULT_MEMORY = 128, /* an allocation fails */
-  FAULT_ROOM = 256    /* a file system is full for a while */
+  FAULT_ROOM = 256,   /* a file system is full for a while */
+  FAULT_LIST = 512    /* a directory cannot be listed to its end */
 };
 
 /* The next random number; one below N; 1 in OF1024 of 1024 cases. */

@@ -288,6 +288,7 @@ void truth_choosing(const dataset* d)
 
   for (i = 1; i <= truth.sets; i++)
     if (&truth.set[i] != d) truth_let_go(&truth.set[i]);
+  truth.set[d->number].picked = 1;
   truth.chosen = 0;
 }
 

@@ -30,6 +30,7 @@ typedef struct {
   int       told;       /* the user was warned when an older one was offered */
   int       on_prefix;  /* somebody was told that it is on the prefix, */
   int       unflushed;  /* its flush may be the one that has failed, as SCR_Wait has said: that is told once */
+  int       picked;     /* the user has chosen it once: no window takes it */
   int       outgrown;   /* but by the window of a run it need not be: 2; by what faults may make of that: 1 */
   int       rejected;   /* the program could not use it, or was told not to; never offered again in this job */
   int       purged;     /* others have removed a file of it from the prefix */
