@@ -376,6 +376,21 @@ static void what_the_prefix_has_lost_is_copied_again(void)
   }
 }
 
+/* The user chooses a checkpoint of the cache whose files on the prefix others have removed: it is there again. */
+static void a_choice_that_the_prefix_has_lost_is_copied_again(void)
+{
+  begin_single(1);
+  set("SCR_CACHE_SIZE=2");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 20000));
+  OK(put("ck2", 1, 20000));
+  shell("rm prefix/ck1/rank_%d_0", ranks - 1);
+  OK(SCR_Current("ck1"));
+  shell("test -f prefix/ck1/rank_%d_0", ranks - 1);
+  OK(SCR_Finalize());
+  run_fetches("ck1", 1, 20000);
+}
+
 /* No flush succeeds, and the store takes two checkpoints: the older one makes room for the next all the same. */
 static void a_flush_that_fails_does_not_end_checkpoints_while_two_fit(void)
 {
@@ -677,6 +692,7 @@ const test_case cache_cases[] = {CASE(the_cache_keeps_the_newest_checkpoints, "1
                                  CASE(where_two_do_not_fit_the_old_one_is_flushed_first, FEW),
                                  CASE(what_can_neither_stay_nor_be_flushed_stays, FEW),
                                  CASE(what_the_prefix_has_lost_is_copied_again, "4 | 1"),
+                                 CASE(a_choice_that_the_prefix_has_lost_is_copied_again, "4 | 1"),
                                  CASE(a_flush_that_fails_does_not_end_checkpoints_while_two_fit, FEW),
                                  CASE(checkpoints_that_wait_for_the_prefix_do_not_fill_the_cache, FEW),
                                  CASE(dropped_checkpoints_leave_the_cache, FEW),
