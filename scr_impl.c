@@ -9299,9 +9299,9 @@ SCR_FN void scr_objects_prune(const scr_objects* l, const char* prefix)
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, file window, copies, objects
 ** Offers     scr_rank2file, scr_rank2file_visit; scr_objects_to_hash, scr_objects_from_hash, scr_rank2file_free,
-**            scr_rank2file_add, scr_rank2file_span, scr_rank2file_begins, scr_rank2file_read_root, scr_rank2file_read,
-**            scr_rank2file_write, scr_rank2file_write_root, scr_rank2file_read_leaf, scr_rank2file_write_leaf,
-**            scr_rank2file_walk, scr_names_bucket, scr_names_write, scr_names_read
+**            scr_rank2file_add, scr_rank2file_span, scr_rank2file_begins, scr_rank2file_rel, scr_rank2file_read_root,
+**            scr_rank2file_read, scr_rank2file_write, scr_rank2file_write_root, scr_rank2file_read_leaf,
+**            scr_rank2file_write_leaf, scr_rank2file_walk, scr_names_bucket, scr_names_write, scr_names_read
 ** Failure    Files stay as they were, or are fully replaced.
 ** ====================================================================================================== */
 
@@ -9824,7 +9824,8 @@ SCR_FN int scr_prefix_has_map(const char* prefix, const scr_prefix_place* place)
 
 /*
 ** Returns 1 if PREFIX still has what speaks for all files of the dataset IT of its index, which a cache has as DESC:
-** its summary and map, and of containers the first.  APART receives 1 if that is not all, as each file has its own name there.
+** its summary and map.  *APART becomes 1 if each file has its own name there, so that the files have to be looked up,
+** too; else the first container is.
 */
 SCR_FN int scr_prefix_has_head(const char* prefix, const scr_index_item* it, const scr_desc* desc, int* apart)
 {
@@ -9854,7 +9855,7 @@ SCR_FN int scr_prefix_has_files(const char* prefix, const scr_entry* e)
   for (i = 0; e != NULL && i < e->files && has; i++)
     has = e->file[i].kind != SCR_FILE_APPLICATION ||
           (scr_fmt(path, sizeof path, "%s/%s", prefix, e->file[i].rel) == SCR_SUCCESS && stat(path, &st) == 0 &&
-           (uint64_t)st.st_size >= e->file[i].size);
+           S_ISREG(st.st_mode) && (uint64_t)st.st_size >= e->file[i].size);
   return has;
 }
 
@@ -21434,14 +21435,25 @@ SCR_FN int scr_flush_prove(scr_dataset* ds)
 ** Failure    The dataset is written on the prefix, or fails with SCR_ERR_SPACE.
 ** ====================================================================================================== */
 
-/* How many datasets the store of D has above what it keeps, without the one that is being written. */
+/* Returns 1 if DS is output that is to be copied to the prefix, but not by this run, which has set it aside. */
+SCR_FN int scr_room_is_stranded(const scr_dataset* ds)
+{
+  return ds->life == SCR_ASIDE && ds->desc.flags & SCR_FLAG_OUTPUT && ds->on_prefix < SCR_PREFIX_YES &&
+         ds->aside <= SCR_ASIDE_LOST;
+}
+
+/*
+** How many datasets the store of D has above what it keeps, without the one that is being written, and those that are
+** stranded.
+*/
 SCR_FN int scr_room_excess(const scr_reddesc* d)
 {
   const scr_storedesc* s = scr_storedescs_from_name(&scr.world, d->store);
   int                  i, n = s != NULL ? -s->max_count : -1;
 
   for (i = 0; i < scr.datasets; i++)
-    n += scr.dataset[i].life != SCR_WRITING && strcmp(scr.dataset[i].store, d->store) == 0;
+    n += scr.dataset[i].life != SCR_WRITING && !scr_room_is_stranded(&scr.dataset[i]) &&
+         strcmp(scr.dataset[i].store, d->store) == 0;
   return n;
 }
 
@@ -21476,10 +21488,8 @@ SCR_FN scr_room_loss scr_room_costs(const scr_dataset* ds)
 {
   const scr_dataset *newest = scr_room_newest(0), *due = scr_room_newest(1);
   int                older = newest != NULL && newest->desc.identity.id > ds->desc.identity.id;
-  int waits = ds->desc.flags & SCR_FLAG_OUTPUT && ds->on_prefix < SCR_PREFIX_YES; /* no newer one is in its place */
 
-  if (ds->life == SCR_ASIDE && waits && ds->aside <= SCR_ASIDE_LOST)
-    return ds->aside == SCR_ASIDE_LOST ? SCR_ROOM_DUE : SCR_ROOM_WORK;
+  if (scr_room_is_stranded(ds)) return ds->aside == SCR_ASIDE_LOST ? SCR_ROOM_DUE : SCR_ROOM_WORK;
   if (older && ds->life == SCR_ASIDE) return SCR_ROOM_PIECES;
   if (ds->desc.identity.id == scr.serve_id && ds->on_prefix != SCR_PREFIX_YES) return SCR_ROOM_WORK;
   if (ds->on_prefix == SCR_PREFIX_YES) return ds == newest ? SCR_ROOM_NEWEST : SCR_ROOM_ON_PREFIX;
@@ -24563,7 +24573,7 @@ SCR_FN int scr_run_leaves_output(int newest, const scr_flush_note* note)
 {
   const scr_dataset* ds = scr_dataset_newest();
 
-  return note->flags & SCR_FLAG_OUTPUT && !(note->flags & SCR_FLAG_CHECKPOINT) && note->location & SCR_LOCATION_CACHE &&
+  return note->flags & SCR_FLAG_OUTPUT && note->location & SCR_LOCATION_CACHE &&
          !(note->location & SCR_LOCATION_PREFIX) && *note->where == '\0' && !scr.fresh_start &&
          (note->id < newest || (ds != NULL && note->id < ds->desc.identity.id)) &&
          (scr_run_without_cache() == NULL || strcmp(note->job, scr.world.home.job) != 0);
@@ -24670,12 +24680,13 @@ SCR_FN void scr_run_sift_notes(scr_record* r, const scr_index* index)
       scr_flush_file_put(r, &note);
       if (unindexed == 0) unindexed = note.id;
     }
-    if (scr_run_leaves_output(newest.id, &note)) {
+    if (!scr_run_is_lost(until, &note)) {
+      if (!scr_run_leaves_output(newest.id, &note)) continue;
       memcpy(note.where, where, sizeof where);
       scr_flush_file_put(r, &note);
       scr_run_tell_output(&note);
+      continue;
     }
-    if (!scr_run_is_lost(until, &note)) continue;
     if (scr_run_without_cache() != NULL && strcmp(note.job, scr.world.home.job) == 0 && purged++ == 0)
       scr_warn("%s deletes %s (dataset %d) from the cache, and the prefix has no checkpoint that is so new",
                scr_run_without_cache(), *note.name ? note.name : "a checkpoint", note.id);

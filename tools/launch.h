@@ -45,7 +45,7 @@ SCR_FN void launch_add_word(scr_buf* b, const char* word)
   scr_buf_add(b, " ", 1);
 }
 
-/* Append NAME to a line of the shell, between any quotes: what means something there gets a backslash. */
+/* Append NAME to a line of the shell, outside of quotes: a backslash goes before what means something there. */
 SCR_FN void launch_add_name(scr_buf* b, const char* name)
 {
   for (; *name != '\0'; name++) {

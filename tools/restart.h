@@ -73,7 +73,8 @@ SCR_FN int restart_named(const scr_index* index, const char* prefix, const char*
   }
   while (rc == SCR_SUCCESS && (id = scr_flush_file_before(&file, id)) > c->id) {
     if (!scr_flush_file_get(&file, id, &note) || !(note.location & SCR_LOCATION_CACHE)) continue;
-    if (strcmp(note.name, name) != 0) continue;
+    if (strcmp(note.name, name) != 0 || *note.where != '\0') continue;
+    if (!(note.flags & SCR_FLAG_CHECKPOINT) && note.flags != 0) continue; /* older releases wrote no flags */
     c->id = id;
     c->cached = 1;
     *c->dir = '\0';

@@ -123,9 +123,10 @@ static void postrun_save_newest(postrun* p)
   }
 }
 
-/* Save the checkpoint that the user has chosen, if only the cache has it. */
+/* Save the checkpoint that the user has chosen, if only the cache has it; without it the next run is refused. */
 static void postrun_save_chosen(postrun* p)
 {
+  char           text[2 * SCR_MAX_FILENAME];
   scr_index      index;
   scr_index_item it;
   scr_choice     choice;
@@ -135,7 +136,16 @@ static void postrun_save_chosen(postrun* p)
   scr_choice_read(&index, &choice);
   asked = rc == SCR_SUCCESS && choice.by_user && !scr_index_current(&index, &it);
   scr_index_close(&index, rc, 0);
-  if (asked && scr_flush_file_get(&p->file, choice.id, &note) && !postrun_save(p, &note)) p->failed = choice.id;
+  if (!asked || !scr_flush_file_get(&p->file, choice.id, &note)) return;
+  postrun_save(p, &note);
+  if (postrun_read(p) == SCR_SUCCESS && scr_flush_file_get(&p->file, choice.id, &note) &&
+      scr_flush_note_on_prefix(p->o->prefix, &note))
+    return;
+  p->failed = choice.id;
+  snprintf(text, sizeof text,
+           "the checkpoint that the user has chosen, %d, %s, is not saved; scr_index --current chooses another one",
+           choice.id, note.name);
+  scavenge_say(text);
 }
 
 /* Save older checkpoints that are in the cache, and that a run should have flushed: each SCR_FLUSH-th. */

@@ -81,6 +81,7 @@ typedef struct {
   int         used;     /* 1: the last one has used the prefix */
   int         idle;     /* runs, the last ones, that have not */
   int         far;      /* the number of the newest checkpoint that a run has written, */
+  int         far_id;   /* its id, */
   int         tried;    /* how many runs have failed without a newer one, */
   int         back;     /* and 1: this one has started from an older one */
 } run_job;
@@ -135,8 +136,8 @@ static SCR_FORMAT(4, 5) void run_log(const run_job* j, const char* event, double
 /* ---- other commands ---- */
 
 /*
-** Run the command NAME of this program with ARGUMENTS, which end with NULL.  ENDS: 0 if the signals that end a whole
-** job do not end it.  Returns its exit code.
+** Run the command NAME of this program with ARGUMENTS, which end with NULL.  ENDS: 1 if SIGTERM and SIGHUP end
+** it, 0 if it ignores them.  Returns its exit code.
 */
 static int run_command(const char* name, const char* const* arguments, int ends)
 {
@@ -513,7 +514,7 @@ static int run_result(const run_job* j, int code)
 /* ---- restart loops ---- */
 
 /*
-** Save what the runs have left in the caches.  SIGTERM, which ends a whole job, does not end that, but what would come
+** Save what the runs have left in the caches.  SIGTERM, which ends a whole job, does not end this step; the job ends
 ** after it.  Returns 1 if the newest checkpoint that could be saved is on the prefix.
 */
 static int run_save(const run_job* j)
@@ -533,7 +534,7 @@ typedef struct {
   char name[SCR_MAX_FILENAME];
 } run_checkpoint;
 
-/* Make C the newest checkpoint below the id BELOW. */
+/* Make C the newest checkpoint below the id BELOW that a run would be offered, and whose files are there. */
 static void run_find_checkpoint(const run_job* j, int below, run_checkpoint* c)
 {
   scr_record     file;
@@ -545,7 +546,8 @@ static void run_find_checkpoint(const run_job* j, int below, run_checkpoint* c)
   memset(c, 0, sizeof *c);
   while ((id = scr_flush_file_before(&file, id)) != 0)
     if (scr_flush_file_get(&file, id, &note) && note.flags & SCR_FLAG_CHECKPOINT &&
-        note.location & (SCR_LOCATION_CACHE | SCR_LOCATION_PREFIX))
+        !scr_flush_note_is_refused(j->prefix, &note) &&
+        (note.location & SCR_LOCATION_CACHE || scr_flush_note_on_prefix(j->prefix, &note)))
       break;
   if ((c->id = id) != 0) {
     c->number = note.ckpt;
@@ -553,7 +555,11 @@ static void run_find_checkpoint(const run_job* j, int below, run_checkpoint* c)
   }
   scr_record_close(&file, rc, 0);
   rc = scr_index_read(&index, j->prefix);
-  if (rc == SCR_SUCCESS && scr_index_newest(&index, below, NULL, &it) == SCR_SUCCESS && it.id > c->id) {
+  it.id = below;
+  do {
+    rc = rc == SCR_SUCCESS ? scr_index_newest(&index, it.id, NULL, &it) : rc;
+  } while (rc == SCR_SUCCESS && it.id > c->id && !scr_prefix_has(j->prefix, &it));
+  if (rc == SCR_SUCCESS && it.id > c->id) {
     c->id = it.id;
     c->number = it.desc.ckpt;
     snprintf(c->name, sizeof c->name, "%s", scr_desc_name(&it.desc));
@@ -561,13 +567,14 @@ static void run_find_checkpoint(const run_job* j, int below, run_checkpoint* c)
   scr_index_close(&index, rc, 0);
 }
 
-/* Returns 1 if the index calls C complete. */
+/* Returns 1 if the prefix has C. */
 static int run_is_saved(const run_job* j, const run_checkpoint* c)
 {
   scr_index      index;
   scr_index_item it;
   int            rc = scr_index_read(&index, j->prefix);
-  int            is = rc == SCR_SUCCESS && scr_index_find(&index, SCR_INDEX_NAME, c->name, c->id, 1, &it);
+  int            is = rc == SCR_SUCCESS && scr_index_find(&index, SCR_INDEX_NAME, c->name, c->id, 1, &it) &&
+           scr_prefix_has(j->prefix, &it);
 
   scr_index_close(&index, rc, 0);
   return is;
@@ -580,6 +587,7 @@ static int run_is_saved(const run_job* j, const run_checkpoint* c)
 static int run_step_back(run_job* j, const run_checkpoint* c)
 {
   run_checkpoint older;
+  const char*    choose[] = {"--prefix", j->prefix, "--current", older.name, NULL};
 
   run_find_checkpoint(j, c->id, &older);
   if (older.id == 0 || strcmp(older.name, c->name) == 0) {
@@ -594,7 +602,8 @@ static int run_step_back(run_job* j, const run_checkpoint* c)
     return 0;
   }
   run_say("the next one starts from %s; `scr_index --current %s` chooses the newer one again", older.name, c->name);
-  setenv("SCR_CURRENT", older.name, 1);
+  run_command("scr_index", choose, 1);
+  setenv("SCR_CURRENT", older.name, 1); /* which counts once in a job, but before what it was set to */
   j->back = 1;
   j->tried = 0;
   return 1;
@@ -618,16 +627,18 @@ static int run_idles(run_job* j)
 static int run_loops(run_job* j, int lost)
 {
   run_checkpoint c;
-  int            back = j->back;
+  int            newer, back = j->back;
 
   run_find_checkpoint(j, INT_MAX, &c);
   if (!j->used && c.number <= j->far) return run_idles(j);
   j->idle = 0;
   if (back) unsetenv("SCR_CURRENT");
   j->back = 0;
-  if (lost || c.id == 0 || c.number > j->far) {
+  newer = c.number > j->far || (!back && c.id > j->far_id && c.number < j->far); /* or from an older one */
+  if (newer) j->far = c.number;
+  if (c.id > j->far_id) j->far_id = c.id;
+  if (lost || c.id == 0 || newer) {
     j->tried = 0;
-    if (c.number > j->far) j->far = c.number;
     return 0;
   }
   if (back)
@@ -667,7 +678,7 @@ static int run_same_nodes(const run_job* j, const hosts* up)
 
 /*
 ** Returns 1 if only caches have what a run could not write again, as far as the notes tell: NOTE is of output, or of
-** the newest checkpoint that a run would be offered.
+** the newest checkpoint that a run would be offered.  -1 if the notes cannot be read.
 */
 static int run_left(const run_job* j, scr_flush_note* note)
 {
@@ -676,13 +687,12 @@ static int run_left(const run_job* j, scr_flush_note* note)
 
   while (rc == SCR_SUCCESS && !left && (id = scr_flush_file_before(&file, id)) != 0) {
     if (!scr_flush_file_get(&file, id, note)) continue;
-    ckpt = note->flags & SCR_FLAG_CHECKPOINT && !scr_flush_note_is_refused(j->prefix, note);
-    left = (note->flags & SCR_FLAG_OUTPUT || (ckpt && newest)) && note->location & SCR_LOCATION_CACHE &&
+    ckpt = newest && note->flags & SCR_FLAG_CHECKPOINT && !scr_flush_note_is_refused(j->prefix, note);
+    left = ((note->flags & SCR_FLAG_OUTPUT && *note->where == '\0') || ckpt) && note->location & SCR_LOCATION_CACHE &&
            !scr_flush_note_on_prefix(j->prefix, note);
     if (ckpt) newest = 0;
   }
-  scr_record_close(&file, rc, 0);
-  return left;
+  return scr_record_close(&file, rc, 0) == SCR_SUCCESS ? left : -1;
 }
 
 /*
@@ -694,7 +704,7 @@ static void run_save_earlier(const run_job* j, const hosts* up)
   scr_flush_note note;
   int            same;
 
-  if (!run_left(j, &note)) return;
+  if (run_left(j, &note) != 1) return;
   same = strcmp(note.job, scr_param_job(j->params)) == 0;
   if (same && run_same_nodes(j, up)) return;
   if (same) run_say("this job has left dataset %d in caches only, and may run on other nodes now", note.id);
@@ -735,6 +745,7 @@ static int run_all(run_job* j)
 
   run_find_checkpoint(j, INT_MAX, &c);
   j->far = c.number;
+  j->far_id = c.id;
   do {
     hosts up = {NULL, 0};
     down = j->down.n;
@@ -742,7 +753,7 @@ static int run_all(run_job* j)
     if (number == 1) run_prepare_caches(j, &up);
     if (number == 1) run_tell_conditions(j);
     else if (more && run_loops(j, j->down.n > down)) more = 0;
-    if (more && run_signal) more = !run_is_halted(j); /* it came while something was saved */
+    if (more && (run_signal || run_other)) more = !run_is_halted(j); /* it came while something was saved */
     if (more) code = run_once(j, number, &up);
     hosts_free(&up);
     if (!more || code == 0 || run_is_halted(j)) break;
@@ -956,6 +967,7 @@ static int run_bare(run_job* j)
 
   j->grace = RUN_GRACE_SECONDS;
   if (system_nodes(&here) == SCR_SUCCESS && run_line(j, 1, &here, &line) == SCR_SUCCESS) code = run_program(j, line);
+  else run_say("%s", scr_err_text);
   scr_free(&line);
   hosts_free(&here);
   return code;
@@ -967,7 +979,7 @@ SCR_FN int run_main(int argc, char** argv)
   const char*    arguments[] = {"--prefix", NULL, "--no-daemons", NULL};
   char*          real;
   scr_flush_note note;
-  int            enable = 1, code;
+  int            enable = 1, saved, left, code;
 
   memset(&j, 0, sizeof j);
   j.prefix = tool_prefix();
@@ -984,11 +996,15 @@ SCR_FN int run_main(int argc, char** argv)
   else if (!enable) code = run_bare(&j);
   else if (run_command("scr_prerun", arguments, 1) == 0) {
     code = run_result(&j, run_all(&j));
-    if (run_save(&j)) run_clean(&j, code);
-    if (code == 0 && run_left(&j, &note)) {
+    if ((saved = run_save(&j)) != 0) run_clean(&j, code);
+    left = code == 0 ? run_left(&j, &note) : 0;
+    if (left > 0 && (*note.where != '\0' || (saved && !(note.flags & SCR_FLAG_CHECKPOINT))))
+      left = 0; /* an earlier job has left it, or newer output has its place */
+    if (left > 0)
       run_say("the program is done, but dataset %d, %s, is in caches only: it could not be saved", note.id, note.name);
-      code = RUN_UNSAVED;
-    }
+    if (left < 0)
+      run_say("the program is done, but nobody can tell whether what it has left is saved: %s", scr_err_text);
+    if (left != 0) code = RUN_UNSAVED;
     run_say("the end, after %.1f s", scr_wtime() - j.start);
   }
   hosts_free(&j.nodes);

@@ -116,6 +116,7 @@ static const parameter parameters[] = {
     {"SCR_FETCH_BYPASS", 1, 1, {"0", "1"}},
     {"SCR_FLUSH_ON_RESTART", 1, 1, {"0", "1"}},
     {"SCR_GLOBAL_RESTART", 1, 1, {"0", "1"}},
+    {"SCR_RESTART_RANKS", 1, 1, {"any", "same"}},
     {"SCR_PREFIX_SIZE", 1, 1, {"0", "1", "2", "3"}},
     {"SCR_PRESERVE_DIRECTORIES", 1, 1, {"1", "0"}},
     {"SCR_USE_CONTAINERS", 1, 1, {"0", "1", "1"}},
@@ -210,6 +211,7 @@ static void fate_parameters(void)
   if (plan.last) world_setenv("SCR_FETCH", "1");
   plan.cache_used = !value_is("SCR_DISTRIBUTE", "0") && !value_is("SCR_CACHE_PURGE", "1");
   plan.prefix_used = !value_is("SCR_FETCH", "0");
+  plan.same_ranks = value_is("SCR_RESTART_RANKS", "same");
   plan.fresh = truth.refused; /* the user says that the next run is to begin anew, with another value each time */
   snprintf(text, sizeof text, "%d", S.life);
   if (plan.fresh) world_setenv("SCR_FRESH_START", text);

@@ -58,7 +58,7 @@ static int is_cached(const dataset* d)
 
 static int is_on_prefix(const dataset* d)
 {
-  return d->on_prefix && !d->gone && !d->rejected;
+  return d->on_prefix && !d->gone && !d->rejected && !(plan.same_ranks && d->ranks != plan.members);
 }
 
 /* It may not be passed over without a word. */

@@ -54,6 +54,7 @@ typedef struct {
   int         prefix_size, cache_size, keep, fsync;
   int         cache_used;  /* checkpoints of the cache may be offered: neither SCR_DISTRIBUTE=0 nor a purge */
   int         prefix_used; /* and of the prefix */
+  int         same_ranks;  /* but only those that as many ranks wrote */
   int         fresh;       /* the user begins anew: SCR_FRESH_START */
   const char* scheme;
 } plan_of;

@@ -289,6 +289,14 @@ check "a restart loop whose newest checkpoint cannot be saved: no fourth run" 0 
 rm heat.300
 says "a restart loop whose newest checkpoint cannot be saved: it is there" 0 "restarted from heat.300" $MPIEXEC -n 4 "$heat" $size
 new
+says "a restart loop, the older one is purged" $KILLED "the next one starts from heat.100" "$run" --runs 4 sh -c 'rm -f heat.200/rank_0*; exec "$@"' sh $MPIEXEC -n 4 "$heat" $size --kill-at 350
+new
+check "a job that gets far" 0 - $MPIEXEC -n 4 "$heat" $size
+says "a fresh start that gets on is no loop" 0 "run 5 has ended .* exit code 0" env SCR_FRESH_START=1 "$run" --runs 5 sh -c 'n=$(cat n 2>/dev/null); n=$((n + 1)); echo $n >n; [ $n = 5 ] || set -- "$@" --kill-at ${n}50; exec "$@"' sh $MPIEXEC -n 4 "$heat" $size
+check "a fresh start that gets on: no older one is tried" 1 "" grep "the next one starts from" "$tmp/out"
+new
+says "a program that is done, with a flush file that is damaged" 4 "nobody can tell whether what it has left is saved" "$run" sh -c '"$@"; echo x >.scr/flush.scr' sh $MPIEXEC -n 4 "$heat" $size
+new
 says "a restart loop, without a limit" $KILLED "no runs are left" env SCR_RUN_LOOPS=0 "$run" --runs 4 $MPIEXEC -n 4 "$heat" $size --kill-at 350
 new
 says "a restart loop without an older checkpoint" $KILLED "there is no older checkpoint to start from" env SCR_FLUSH=0 "$run" --runs 5 $MPIEXEC -n 4 "$heat" $size --kill-at 150
@@ -323,7 +331,7 @@ cat >"$tmp/named.c" <<'C'
 #include <string.h>
 #include <unistd.h>
 #include "scr.h"
-int main(int argc, char** argv) /* c: and o: before the names of checkpoints and output; a rank dies at the end */
+int main(int argc, char** argv) /* c:, o: and b: before the names of checkpoints, output, and both; it dies at the end */
 {
   char name[SCR_MAX_FILENAME], file[2 * SCR_MAX_FILENAME];
   int  have = 0, i, rank;
@@ -333,7 +341,7 @@ int main(int argc, char** argv) /* c: and o: before the names of checkpoints and
   if (have && SCR_Start_restart(name) == SCR_SUCCESS) SCR_Complete_restart(1);
   for (i = 1; i < argc; i++) {
     FILE* f;
-    SCR_Start_output(argv[i] + 2, *argv[i] == 'c' ? SCR_FLAG_CHECKPOINT : SCR_FLAG_OUTPUT);
+    SCR_Start_output(argv[i] + 2, (*argv[i] != 'o' ? SCR_FLAG_CHECKPOINT : 0) | (*argv[i] != 'c' ? SCR_FLAG_OUTPUT : 0));
     snprintf(name, sizeof name, "%s/r%d", argv[i] + 2, rank);
     SCR_Route_file(name, file);
     if ((f = fopen(file, "w")) != NULL) fclose(f);
@@ -376,7 +384,7 @@ alone="env -u SCR_VIRTUAL_NODES SCR_COPY_TYPE=SINGLE SCR_FLUSH=1"
 leaves() {
   new
   : >out.2
-  check "$1: a job" 5 - $alone $MPIEXEC -n 2 "$tmp/named" c:ck.1 o:out.2 c:ck.3
+  check "$1: a job" 5 - $alone $MPIEXEC -n 2 "$tmp/named" c:ck.1 "${2:-o}:out.2" c:ck.3
   rm out.2
 }
 leaves "output that an earlier job has left"
@@ -396,6 +404,8 @@ leaves "output in the cache of another job"
 says "output in the cache of another job is named" 5 "the output out.2 (dataset 2) was not copied to the prefix, and cannot be reached by this run: it is in the cache of job 7 on $host, in $tmp/base/me/scr.7; .scr_scavenge --id 2 --jobset" $alone SCR_JOB_ID=8 $MPIEXEC -n 2 "$tmp/named"
 check "output in the cache of another job: the remedy" 0 - "$BIN/scr_scavenge" --id 2 --jobset "$host" --from "$tmp/base/me/scr.7"
 check "output in the cache of another job: it is there" 0 "" test -f out.2/r1
+leaves "output that is a checkpoint, in the cache of another job" b
+says "output that is a checkpoint, in the cache of another job, is named" 5 "the output out.2 (dataset 2) was not copied" $alone SCR_JOB_ID=8 $MPIEXEC -n 2 "$tmp/named"
 leaves "output in the cache of another job, two runs"
 check "output in the cache of another job, two runs: the first" 5 - $alone SCR_JOB_ID=8 $MPIEXEC -n 2 "$tmp/named"
 says "output in the cache of another job is named once" 5 "" $alone SCR_JOB_ID=8 $MPIEXEC -n 2 "$tmp/named"
