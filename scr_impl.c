@@ -7567,11 +7567,11 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 **            scr_index_close, scr_index_newest, scr_index_find, scr_index_look_up, scr_index_named,
 **            scr_index_named_ckpt, scr_index_same, scr_index_count_complete, scr_index_has_renames,
 **            scr_index_max_id, scr_index_is_missing, scr_choice_read, scr_choice_write, scr_choice_release,
-**            scr_index_current, scr_index_set_current, scr_index_set, scr_index_remove, scr_index_begin_deletion,
-**            scr_index_end_deletion, scr_index_note_attempt, scr_index_note_fetched, scr_index_note_failed,
-**            scr_index_forgive, scr_index_drop_newer, scr_index_serve_choice, scr_index_cut, scr_index_window,
-**            scr_index_outgrown, scr_index_has_served, scr_index_last_served, scr_index_note_served,
-**            scr_index_note_renamed, scr_index_change
+**            scr_index_current, scr_choice_in_cache, scr_index_set_current, scr_index_set, scr_index_remove,
+**            scr_index_begin_deletion, scr_index_end_deletion, scr_index_note_attempt, scr_index_note_fetched,
+**            scr_index_note_failed, scr_index_forgive, scr_index_drop_newer, scr_index_serve_choice, scr_index_cut,
+**            scr_index_window, scr_index_outgrown, scr_index_has_served, scr_index_last_served,
+**            scr_index_note_served, scr_index_note_renamed, scr_index_change
 ** Invariants
 **   X1  In an index that was read or created here, every id is an integer, 1 or more, every <dir> is a safe relative
 **       path, and DIR and DSET list the same pairs.
@@ -8447,6 +8447,16 @@ SCR_FN int scr_index_current(const scr_index* index, scr_index_item* it)
   scr_choice_read(index, &c);
   return *c.dir != '\0' && (scr_index_find(index, SCR_INDEX_DIR, c.dir, c.id, 0, it) ||
                             scr_index_find(index, SCR_INDEX_NAME, c.dir, c.id, 0, it));
+}
+
+/* The id of the checkpoint that the user has chosen, and that only a cache has; 0 if there is none. */
+SCR_FN int scr_choice_in_cache(const scr_index* index)
+{
+  scr_index_item it;
+  scr_choice     c;
+
+  scr_choice_read(index, &c);
+  return c.by_user && !scr_index_current(index, &it) ? c.id : 0;
 }
 
 /*

@@ -159,7 +159,6 @@ static int clean_node(char** dir, int n)
 static int clean_part(const char* argv0, char** dir, int n)
 {
   scr_index_item it;
-  scr_choice     choice;
   int            id = INT_MAX, rc = scr_index_read(&clean_job.index, clean_job.prefix);
 
   while (rc == SCR_SUCCESS && clean_job.newest == 0 &&
@@ -167,8 +166,7 @@ static int clean_part(const char* argv0, char** dir, int n)
     id = it.id;
     if (clean_has(&it, NULL)) clean_job.newest = id;
   }
-  scr_choice_read(&clean_job.index, &choice);
-  if (choice.by_user && !scr_index_current(&clean_job.index, &it)) clean_job.chosen = choice.id;
+  clean_job.chosen = scr_choice_in_cache(&clean_job.index);
   if (rc == SCR_SUCCESS) rc = clean_node(dir, n);
   scr_index_close(&clean_job.index, rc, 0);
   return rc == SCR_SUCCESS ? 0 : tool_fail(argv0, 1, scr_err_text);

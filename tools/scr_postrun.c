@@ -100,22 +100,31 @@ static void postrun_save_output(postrun* p)
       p->failed = id;
 }
 
+/* Tell what stays in the caches because an output dataset could not be saved. */
+static void postrun_tell_held(const postrun* p)
+{
+  scr_flush_note note;
+  char           text[300];
+  int            id = INT_MAX;
+
+  while (p->failed != 0 && (id = scr_flush_file_before(&p->file, id)) > p->failed) {
+    if (!scr_flush_file_get(&p->file, id, &note) || scr_flush_note_on_prefix(p->o->prefix, &note)) continue;
+    snprintf(text, sizeof text,
+             "what is newer than the output dataset %d, up to dataset %d, stays in the caches, as a run from there "
+             "would not write that again; scr_scavenge --id saves it all the same",
+             p->failed, id);
+    scavenge_say(text);
+    return;
+  }
+}
+
 /* Save the newest checkpoint that can be saved, of those before an output dataset that could not. */
 static void postrun_save_newest(postrun* p)
 {
   scr_flush_note note;
-  char           text[SCR_MAX_FILENAME + 200];
-  int            id = scr_flush_file_before(&p->file, INT_MAX);
+  int            id = p->failed != 0 ? p->failed : INT_MAX;
 
-  if (p->failed != 0 && id > p->failed) {
-    snprintf(
-        text, sizeof text,
-        "what is newer than the output dataset %d, up to dataset %d, stays in the caches, as a run from there would "
-        "not write that again; scr_scavenge --id saves it all the same",
-        p->failed, id);
-    scavenge_say(text);
-  }
-  id = p->failed != 0 ? p->failed : INT_MAX;
+  postrun_tell_held(p);
   while (p->saved == 0 && (id = scr_flush_file_before(&p->file, id)) != 0) {
     if (!scr_flush_file_get(&p->file, id, &note) || !(note.flags & SCR_FLAG_CHECKPOINT)) continue;
     p->checkpoints = 1;
@@ -128,23 +137,19 @@ static void postrun_save_chosen(postrun* p)
 {
   char           text[2 * SCR_MAX_FILENAME];
   scr_index      index;
-  scr_index_item it;
-  scr_choice     choice;
   scr_flush_note note;
-  int            rc = scr_index_read(&index, p->o->prefix), asked;
+  int            id = scr_index_read(&index, p->o->prefix) == SCR_SUCCESS ? scr_choice_in_cache(&index) : 0;
 
-  scr_choice_read(&index, &choice);
-  asked = rc == SCR_SUCCESS && choice.by_user && !scr_index_current(&index, &it);
-  scr_index_close(&index, rc, 0);
-  if (!asked || !scr_flush_file_get(&p->file, choice.id, &note)) return;
+  scr_index_close(&index, SCR_SUCCESS, 0);
+  if (!scr_flush_file_get(&p->file, id, &note)) return;
   postrun_save(p, &note);
-  if (postrun_read(p) == SCR_SUCCESS && scr_flush_file_get(&p->file, choice.id, &note) &&
+  if (postrun_read(p) == SCR_SUCCESS && scr_flush_file_get(&p->file, id, &note) &&
       scr_flush_note_on_prefix(p->o->prefix, &note))
     return;
-  p->failed = choice.id;
+  p->failed = id;
   snprintf(text, sizeof text,
-           "the checkpoint that the user has chosen, %d, %s, is not saved; scr_index --current chooses another one",
-           choice.id, note.name);
+           "the checkpoint that the user has chosen, %d, %s, is not saved; scr_index --current chooses another one", id,
+           note.name);
   scavenge_say(text);
 }
 

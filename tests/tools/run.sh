@@ -396,6 +396,8 @@ says "output that other ranks have left is saved" 0 "dataset 2 is in" "$BIN/scr_
 check "output that other ranks have left: it is there" 0 "" test -f out.2/r1
 leaves "output that is in the way of a checkpoint"
 : >out.2
+says "output that cannot be saved, and a newer checkpoint that is" 1 "the newest checkpoint on the prefix is 3, ck.3" "$BIN/scr_postrun"
+check "output that cannot be saved, and a newer checkpoint that is: nothing else stays" 1 "" grep "stays in the caches" "$tmp/out"
 check "output that is in the way of a checkpoint: a newer one" 5 - $alone SCR_FLUSH=0 $MPIEXEC -n 2 "$tmp/named" c:ck.4
 says "output that is in the way of a checkpoint, as postrun says" 1 "what is newer than the output dataset 2, up to dataset 4, stays in the caches" "$BIN/scr_postrun"
 says "output that is in the way of a checkpoint, a program that is done" 4 "the program is done, but dataset [0-9]*, .*, is in caches only" $alone "$run" sh -c true
