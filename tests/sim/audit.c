@@ -16,8 +16,8 @@
 **       nor what a daemon was writing that was killed.  Until its room is needed, a node keeps pieces of a rebuild that
 **       was killed, if another one has that set now, and what it had, before it was away for a while, of a dataset that
 **       was not complete, if that id is another's since.
-**   A4  After a run that has ended well, and brought a checkpoint to the prefix: of the checkpoints up to that one, which
-**       nobody has rejected or chosen, the index has no more than SCR_PREFIX_SIZE.
+**   A4  After a run that has ended well, and brought a checkpoint to the prefix: of the checkpoints up to that one,
+**       which nobody has rejected or chosen, the index has no more than SCR_PREFIX_SIZE.
 ** ================================================================================================================= */
 #include "audit.h"
 #include "truth.h"

@@ -67,7 +67,7 @@ void beside_begin_life(void)
   beside.must = plan.prefix_used ? beside.on_prefix : 0;
   if (plan.cache_used && beside.whole == n && beside.acked > beside.must) beside.must = beside.acked;
   if (plan.same_ranks) beside.must = 0; /* it may have had others */
-  if (!plan.cache_used) { /* the user lets go what only the cache has */
+  if (!plan.cache_used) {               /* the user lets go what only the cache has */
     beside.whole = 0;
     beside.acked = beside.on_prefix;
   }
