@@ -20803,8 +20803,7 @@ SCR_FN int scr_flush_run(int id, int is_chosen)
 **            helpers, world, state, recovery of all, flush
 ** Offers     scr_flush_is_due, scr_flush_prove_files, scr_flush_prove, scr_daemon_calm, scr_flights_forget,
 **            scr_flush_poll, scr_flush_finish, scr_flush_start, scr_flush_take_over, scr_flush_wait, scr_flush_sync,
-**            scr_flush_unless_superseded,
-**            scr_flush_unasked, scr_flush_if_due
+**            scr_flush_unless_superseded, scr_flush_unasked, scr_flush_if_due
 ** Invariants
 **   J4  While a dataset is flushed it is pinned: it is not deleted from the cache, and its entry does not change.
 **   J5  Flushes are committed in any order, each only after all ranks have copied and checked.  What a flush replaces
@@ -24589,6 +24588,7 @@ SCR_FN int scr_run_leaves_output(int newest, const scr_flush_note* note)
          (scr_run_without_cache() == NULL || strcmp(note->job, scr.world.home.job) != 0);
 }
 
+/* Tell that this run leaves the output of NOTE, and what copies it. */
 SCR_FN void scr_run_tell_output(const scr_flush_note* note)
 {
   scr_warn("the output %s (dataset %d) was not copied to the prefix, and cannot be reached by this run: it is in the "

@@ -37,8 +37,11 @@ SCR_FN void restart_in_index(scr_index* index, restart_ckpt* c)
   }
 }
 
-/* Unless the user has chosen, replace C by a newer checkpoint in the cache of the last run over PREFIX. */
-SCR_FN int restart_in_cache(const char* prefix, restart_ckpt* c)
+/*
+** Unless the user has chosen, replace C by a newer checkpoint in the cache of the last run over PREFIX: of NAME, or, if
+** that is NULL, any that a run is offered.
+*/
+SCR_FN int restart_in_cache(const char* prefix, const char* name, restart_ckpt* c)
 {
   scr_record     file;
   scr_flush_note note;
@@ -47,7 +50,7 @@ SCR_FN int restart_in_cache(const char* prefix, restart_ckpt* c)
   while (rc == SCR_SUCCESS && !c->chosen && (id = scr_flush_file_before(&file, id)) > c->id) {
     if (!scr_flush_file_get(&file, id, &note) || !(note.location & SCR_LOCATION_CACHE) || *note.where != '\0') continue;
     if (!(note.flags & SCR_FLAG_CHECKPOINT) && note.flags != 0) continue; /* older releases wrote no flags */
-    if (scr_flush_note_is_refused(prefix, &note)) continue;
+    if (name != NULL ? strcmp(note.name, name) != 0 : scr_flush_note_is_refused(prefix, &note)) continue;
     c->id = id;
     c->cached = 1;
     *c->dir = '\0';
@@ -60,26 +63,15 @@ SCR_FN int restart_in_cache(const char* prefix, restart_ckpt* c)
 SCR_FN int restart_named(const scr_index* index, const char* prefix, const char* name, restart_ckpt* c)
 {
   scr_index_item it;
-  scr_record     file;
-  scr_flush_note note;
-  int            id = INT_MAX, rc = scr_flush_file_read(&file, prefix);
 
   memset(c, 0, sizeof *c);
-  c->chosen = 1;
   snprintf(c->name, sizeof c->name, "%s", name);
   if (scr_index_named_ckpt(index, name, &it) == SCR_SUCCESS) {
     c->id = it.id;
     snprintf(c->dir, sizeof c->dir, "%s", it.dir);
   }
-  while (rc == SCR_SUCCESS && (id = scr_flush_file_before(&file, id)) > c->id) {
-    if (!scr_flush_file_get(&file, id, &note) || !(note.location & SCR_LOCATION_CACHE)) continue;
-    if (strcmp(note.name, name) != 0 || *note.where != '\0') continue;
-    if (!(note.flags & SCR_FLAG_CHECKPOINT) && note.flags != 0) continue; /* older releases wrote no flags */
-    c->id = id;
-    c->cached = 1;
-    *c->dir = '\0';
-  }
-  scr_record_close(&file, rc, 0);
+  restart_in_cache(prefix, name, c); /* without the flush file, the index may do */
+  c->chosen = 1;
   if (c->id != 0) return SCR_SUCCESS;
   return SCR_ERR(SCR_ERR_NOT_FOUND, "SCR_CURRENT=%s names no checkpoint of the cache or of %s", name, prefix);
 }
@@ -108,7 +100,7 @@ SCR_FN int restart_find(const char* prefix, restart_ckpt* c)
   if (rc == SCR_SUCCESS && name != NULL) rc = restart_named(&index, prefix, name, c);
   else if (rc == SCR_SUCCESS && !fresh) {
     restart_in_index(&index, c);
-    rc = restart_in_cache(prefix, c);
+    rc = restart_in_cache(prefix, NULL, c);
   }
   scr_index_close(&index, rc, 0);
   scr_hash_delete(&params);

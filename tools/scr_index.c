@@ -132,7 +132,7 @@ static void index_tell_cached(scr_index* index, const char* prefix)
 
   restart_in_index(index, &c);
   c.cached = 0;
-  if (restart_in_cache(prefix, &c) != SCR_SUCCESS || !c.cached) return;
+  if (restart_in_cache(prefix, NULL, &c) != SCR_SUCCESS || !c.cached) return;
   fflush(stdout);
   fprintf(stderr, "The last run has left a newer checkpoint in the cache, %d, ", c.id);
   tool_put(stderr, c.name);
@@ -400,7 +400,7 @@ static int index_may_delete(scr_index* index, const char* prefix, const scr_inde
   if (scr_index_current(index, &other) && other.id == it->id && strcmp(other.dir, it->dir) == 0) {
     restart_in_index(index, &c);
     c.cached = 0;
-    if (restart_in_cache(prefix, &c) == SCR_SUCCESS && c.cached)
+    if (restart_in_cache(prefix, NULL, &c) == SCR_SUCCESS && c.cached)
       return SCR_ERR(SCR_ERR_ARG,
                      "%s is the checkpoint that the next run restarts from if it cannot use the cache, which has the "
                      "newer %d; --force deletes it",
