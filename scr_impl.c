@@ -7385,7 +7385,8 @@ SCR_FN void scr_member_end(scr_member* m)
 **
 ** Uses       errors, memory, hash, hash files, dataset
 ** Offers     scr_filemap; scr_filemap_clear, scr_filemap_by_id, scr_filemap_find, scr_filemap_remove, scr_filemap_put,
-**            scr_filemap_merge, scr_filemap_to_hash, scr_filemap_from_hash, scr_filemap_write, scr_filemap_read
+**            scr_filemap_merge, scr_filemap_to_hash, scr_filemap_from_hash, scr_filemap_write, scr_filemap_read,
+**            scr_filemap_files
 ** Invariants
 **   F1  A filemap holds at most one entry for each dataset id and owner, because its file can hold only one.
 **   F2  The second index, DSET, is computed when the file is written, and is not read.
@@ -7541,6 +7542,31 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
     rc = SCR_ERR(rc, "%.900s is not a filemap: %s", path, why);
   }
   scr_hash_delete(&h);
+  return rc;
+}
+
+/*
+** Collect the paths of the filemap files of the control directory DIR as keys of NAMES: those that its list MASTER has,
+** and those that are there beside it.  If a start is killed while entries change hands, only the latter have them all.
+*/
+SCR_FN int scr_filemap_files(const char* dir, const scr_hash* master, scr_hash* names)
+{
+  char                 path[SCR_MAX_FILENAME];
+  const scr_hash_elem* e = scr_hash_elem_first(scr_hash_get(master, "Filemap"));
+  struct dirent*       f;
+  DIR*                 d = opendir(dir);
+  int                  rc = d == NULL ? SCR_ERRNO("cannot read the directory %s", dir) : SCR_SUCCESS;
+
+  for (; e != NULL; e = scr_hash_elem_next(e))
+    if (strncmp(scr_hash_elem_key(e), dir, strlen(dir)) == 0) scr_hash_setf(names, NULL, "%s", scr_hash_elem_key(e));
+  for (errno = 0; d != NULL && (f = readdir(d)) != NULL; errno = 0) {
+    size_t n = strlen(f->d_name);
+    if (n > 8 && strncmp(f->d_name, "filemap_", 8) == 0 && strcmp(f->d_name + n - 8, ".scrinfo") == 0 &&
+        scr_fmt(path, sizeof path, "%s/%s", dir, f->d_name) == SCR_SUCCESS)
+      scr_hash_setf(names, NULL, "%s", path);
+  }
+  if (rc == SCR_SUCCESS && errno != 0) rc = SCR_ERRNO("cannot read the directory %s", dir);
+  if (d != NULL) closedir(d);
   return rc;
 }
 
@@ -16297,7 +16323,8 @@ out:
 **              YES -> SUPERSEDED        scr_flush_commit of another dataset that took its files
 **              YES, RENAMING -> DROPPED scr_run_drop; scr_restart_choice_served with SCR_DROP_AFTER_CURRENT
 **              YES, RENAMING -> OUTGROWN  scr_flush_slide, which deletes it; it is flushed again only if a run ends
-**                                       with it, or SCR_FLUSH_ON_RESTART or the user asks for it
+**                                       with it and the prefix has no newer one, or SCR_FLUSH_ON_RESTART or the user
+**                                       asks for it
 **              SUPERSEDED -> NO         scr_dataset_reconsider, after SCR_Drop or SCR_Delete
 **              YES -> NO                scr_flush_prove, others have removed its files
 **              NO -> YES                scr_fetch; scr_flush_done, if the index could not be read before
@@ -18384,42 +18411,43 @@ SCR_FN int scr_recovery_read_map(const char* file, scr_filemap* map, int* moved)
   return rc;
 }
 
-/*
-** Collect the names of all filemap files of the control directory as keys of NAMES: those that the master filemap
-** lists, and those found there in case the master is lost.  Temporary files are removed, because this run holds the
-** lock of the directory.  *MOVED becomes 1 unless the master lists the file of each rank of this node, and nothing
-** else is there.
-*/
-SCR_FN void scr_recovery_map_files(scr_hash* names, int* moved)
+/* Remove the temporary files of the control directory, whose lock this run holds. */
+SCR_FN void scr_recovery_sweep(void)
 {
   char           path[SCR_MAX_FILENAME];
-  scr_hash*      master = scr_hash_new();
-  scr_hash_elem* e;
   struct dirent* f;
-  DIR*           d;
-  int            k, ranks = scr.world.group[SCR_GROUP_NODE].ranks;
+  DIR*           d = opendir(scr.world.cntl);
+
+  while (d != NULL && (f = readdir(d)) != NULL) {
+    size_t n = strlen(f->d_name);
+    if (n > 4 && strcmp(f->d_name + n - 4, ".tmp") == 0 &&
+        scr_fmt(path, sizeof path, "%s/%s", scr.world.cntl, f->d_name) == SCR_SUCCESS)
+      scr_os.unlink(path);
+  }
+  if (d != NULL) closedir(d);
+}
+
+/*
+** Collect the names of all filemap files of the control directory as keys of NAMES.  *MOVED becomes 1 unless the master
+** lists the file of each rank of this node, and nothing else is there.
+*/
+SCR_FN int scr_recovery_map_files(scr_hash* names, int* moved)
+{
+  char      path[SCR_MAX_FILENAME];
+  scr_hash* master = scr_hash_new();
+  int       k, rc, ranks = scr.world.group[SCR_GROUP_NODE].ranks;
 
   if (scr_fmt(path, sizeof path, "%s/filemap.scrinfo", scr.world.cntl) == SCR_SUCCESS) {
-    int rc = scr_hash_file_read(path, master);
+    rc = scr_hash_file_read(path, master);
     if (rc != SCR_SUCCESS && rc != SCR_ERR_NOT_FOUND)
       scr_warn_each("%s; the directory is searched instead", scr_err_text);
   }
-  for (e = scr_hash_elem_first(scr_hash_get(master, "Filemap")); e != NULL; e = scr_hash_elem_next(e))
-    if (strncmp(scr_hash_elem_key(e), scr.world.cntl, strlen(scr.world.cntl)) == 0)
-      scr_hash_setf(names, NULL, "%s", scr_hash_elem_key(e));
-  d = opendir(scr.world.cntl);
-  while (d != NULL && (f = readdir(d)) != NULL) {
-    size_t n = strlen(f->d_name);
-    if (scr_fmt(path, sizeof path, "%s/%s", scr.world.cntl, f->d_name) != SCR_SUCCESS) continue;
-    if (n > 4 && strcmp(f->d_name + n - 4, ".tmp") == 0) scr_os.unlink(path);
-    else if (n > 8 && strncmp(f->d_name, "filemap_", 8) == 0 && strcmp(f->d_name + n - 8, ".scrinfo") == 0)
-      scr_hash_setf(names, NULL, "%s", path);
-  }
-  if (d != NULL) closedir(d);
+  rc = scr_filemap_files(scr.world.cntl, master, names);
   for (k = 0; k < ranks; k++)
     if (scr_recovery_map_file(k, path) != SCR_SUCCESS || scr_hash_get_kv(master, "Filemap", path) == NULL) *moved = 1;
   if (scr_hash_size(names) != ranks) *moved = 1;
   scr_hash_delete(&master);
+  return rc;
 }
 
 /*
@@ -18544,7 +18572,7 @@ SCR_FN int scr_recovery_scatter(scr_spare spare)
   scr_hash*      names;
   scr_hash_elem* e;
   char           merged[SCR_MAX_FILENAME] = "";
-  int            k, rc = SCR_SUCCESS, err, moved = 0;
+  int            k, rc, err, moved = 0;
 
   if (scr.world.group[SCR_GROUP_NODE].leader != scr.world.rank) {
     if (spare != SCR_SPARE_ALL) scr_barrier(scr.world.comm);
@@ -18552,7 +18580,8 @@ SCR_FN int scr_recovery_scatter(scr_spare spare)
   }
   names = scr_hash_new();
   moved = access(scr.world.cntl, W_OK) < 0; /* where this run cannot write, it says so now, not after files have gone */
-  scr_recovery_map_files(names, &moved);
+  scr_recovery_sweep();
+  rc = scr_recovery_map_files(names, &moved);
   for (e = scr_hash_elem_first(names); e != NULL; e = scr_hash_elem_next(e))
     if ((err = scr_recovery_read_map(scr_hash_elem_key(e), &all, &moved)) != SCR_SUCCESS) rc = err;
   if (spare != SCR_SPARE_ALL) {
@@ -24297,6 +24326,26 @@ SCR_FN void scr_run_note_end(void)
 }
 
 /*
+** Returns 1 if the window of SCR_PREFIX_SIZE has left out DS for newer ones, as of what the application wrote there
+** without a cache, and the prefix still has a good one of these.  Collective over the world.
+*/
+SCR_FN int scr_run_has_outgrown(const scr_dataset* ds)
+{
+  scr_index      index;
+  scr_index_item it;
+  int            apart, newer = 0;
+
+  if (ds->on_prefix != SCR_PREFIX_OUTGROWN) return 0;
+  if (scr.world.rank == 0) {
+    newer = scr_index_read(&index, scr.world.prefix) == SCR_SUCCESS &&
+            scr_index_newest(&index, INT_MAX, NULL, &it) == SCR_SUCCESS && it.id > ds->desc.identity.id &&
+            scr_prefix_has_head(scr.world.prefix, &it, &it.desc, &apart);
+    scr_index_close(&index, SCR_SUCCESS, 0);
+  }
+  return scr_bcast(&newer, 1, MPI_INT, 0, scr.world.comm) == SCR_SUCCESS && newer;
+}
+
+/*
 ** Flush the newest checkpoint if flushing is on, and datasets whose flush is due but failed before; returns the first
 ** error.  Collective over the world.
 */
@@ -24311,7 +24360,7 @@ SCR_FN int scr_run_flush_newest(void)
   if (scr.flush_every > 0 && (newest = scr_dataset_newest()) != NULL) {
     id = newest->desc.identity.id;
     rc = scr_flush_prove(scr_dataset_find(id));
-    if (rc == SCR_SUCCESS) rc = scr_flush_unasked(id);
+    if (rc == SCR_SUCCESS && !scr_run_has_outgrown(newest)) rc = scr_flush_unasked(id);
   }
   scr_err_save(&why);
   for (i = scr.datasets - 1; i >= 0; i--) {

@@ -34,31 +34,37 @@ SCR_FN int cache_home(const char* dir, scr_home* home)
   return SCR_ERR(SCR_ERR_ARG, "%s is not a control directory, BASE/USER/scr.JOB", dir);
 }
 
-/* Looks at the filemap MAP of the control directory DIR, whose node is HOME. */
+/* Looks at MAP, all that the filemaps of the control directory DIR list, whose node is HOME. */
 typedef int (*cache_visit)(const char* dir, const scr_home* home, const scr_filemap* map, void* arg);
 
-/* Call VISIT for each filemap of the control directory DIR.  An error with one does not keep back the others. */
+/*
+** Call VISIT for what the filemaps of the control directory DIR list; an error with one does not keep back the others.
+** A rank without files may have written none.
+*/
 SCR_FN int cache_read(const char* dir, cache_visit visit, void* arg)
 {
   char                 path[SCR_MAX_FILENAME];
   scr_home             home;
-  scr_hash*            h = scr_hash_new();
+  scr_filemap          map = {NULL, 0};
+  scr_hash *           master = scr_hash_new(), *names = scr_hash_new();
   const scr_hash_elem* e;
   int                  err, rc = cache_home(dir, &home);
 
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/filemap.scrinfo", dir);
-  if (rc == SCR_SUCCESS && (rc = scr_hash_file_read(path, h)) == SCR_ERR_NOT_FOUND)
+  if (rc == SCR_SUCCESS && (rc = scr_hash_file_read(path, master)) == SCR_ERR_NOT_FOUND)
     rc = SCR_ERR(rc, "there is no file %s: no run has used this control directory", path);
-  e = rc == SCR_SUCCESS ? scr_hash_elem_first(scr_hash_get(h, "Filemap")) : NULL;
-  for (; e != NULL; e = scr_hash_elem_next(e)) {
-    scr_filemap map = {NULL, 0};
-    if ((err = scr_filemap_read(scr_hash_elem_key(e), &map)) == SCR_ERR_NOT_FOUND)
-      err = SCR_ERR(err, "there is no filemap %s", scr_hash_elem_key(e));
-    if (err == SCR_SUCCESS) err = visit(dir, &home, &map, arg);
-    if (err != SCR_SUCCESS) rc = err;
-    scr_filemap_clear(&map);
+  if (rc == SCR_SUCCESS) rc = scr_filemap_files(dir, master, names);
+  for (e = scr_hash_elem_first(names); e != NULL; e = scr_hash_elem_next(e)) {
+    scr_filemap one = {NULL, 0};
+    err = scr_filemap_read(scr_hash_elem_key(e), &one);
+    if (err == SCR_SUCCESS) err = scr_filemap_merge(&map, &one);
+    if (err != SCR_SUCCESS && err != SCR_ERR_NOT_FOUND) rc = err;
+    scr_filemap_clear(&one);
   }
-  scr_hash_delete(&h);
+  if (map.n > 0 && (err = visit(dir, &home, &map, arg)) != SCR_SUCCESS) rc = err;
+  scr_filemap_clear(&map);
+  scr_hash_delete(&names);
+  scr_hash_delete(&master);
   return rc;
 }
 

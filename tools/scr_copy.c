@@ -58,11 +58,11 @@ static void copy_moved(uint64_t bytes)
 /* Copy the entries of MAP that are of the dataset and complete, or add up their sizes. */
 static int copy_map(const char* dir, const scr_home* home, const scr_filemap* map, void* arg)
 {
-  int i, k, rc = SCR_SUCCESS;
+  int i, k, err, rc = SCR_SUCCESS;
 
   (void)dir;
   (void)arg;
-  for (i = 0; i < map->n && rc == SCR_SUCCESS; i++) {
+  for (i = 0; i < map->n; i++) { /* an error with one rank's files does not keep back the others */
     const scr_entry* e = map->entry[i];
     if (!e->desc.complete || !e->listed || e->mark == SCR_MARK_LEAVING) continue;
     if (e->desc.identity.id > copy_job.newest) copy_job.newest = e->desc.identity.id;
@@ -70,8 +70,9 @@ static int copy_map(const char* dir, const scr_home* home, const scr_filemap* ma
     copy_job.found++;
     for (k = 0; k < e->files && copy_job.adding; k++)
       if (copy_job.kinds & 1 << e->file[k].kind) copy_job.total += e->file[k].size;
-    if (!copy_job.adding)
-      rc = scr_stage_collect(home, e, copy_job.prefix, copy_job.kinds, copy_moved, copy_say, &copy_job.lost);
+    if (copy_job.adding) continue;
+    err = scr_stage_collect(home, e, copy_job.prefix, copy_job.kinds, copy_moved, copy_say, &copy_job.lost);
+    if (err != SCR_SUCCESS) rc = err;
   }
   return rc;
 }

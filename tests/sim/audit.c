@@ -76,7 +76,7 @@ int audit_was_struck(const char* name)
 
   for (i = 1; i <= truth.sets; i++)
     if (truth.set[i].told_ranks < truth.set[i].ranks && strcmp(truth.set[i].name, name) == 0) return 1;
-  return truth.recovery_cut;
+  return truth.remnants;
 }
 
 int audit_is_remnant(const char* path)
@@ -85,10 +85,12 @@ int audit_is_remnant(const char* path)
   const char* at;
   int         i;
 
-  if (truth.recovery_cut && strstr(path, "/.scr/") != NULL && strstr(path, ".new.") != NULL) return 1;
+  if (truth.remnants) return 1;
   for (i = 1; i <= truth.sets && truth.twins; i++) {
+    if (truth.set[i].told_ranks >= truth.set[i].ranks) continue;
+    if (strstr(path, "/.scr/") != NULL) return 1;
     n = strlen(truth.set[i].name);
-    for (at = path; truth.set[i].told_ranks < truth.set[i].ranks && (at = strstr(at, truth.set[i].name)); at += n)
+    for (at = path; (at = strstr(at, truth.set[i].name)) != NULL; at += n)
       if (at[-1] == '/' && (at[n] == '/' || at[n] == '_')) return 1;
   }
   return 0;

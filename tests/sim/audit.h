@@ -9,7 +9,7 @@
 /* A dataset that the index calls complete. */
 typedef struct {
   int  id, ranks, checkpoint;
-  int  counts; /* in the window of SCR_PREFIX_SIZE: it is no output, and could be fetched */
+  int  counts; /* in the window of SCR_PREFIX_SIZE: it is no output, could be fetched, and was not passed over */
   int  read;   /* its bytes are compared */
   int  number; /* in the ledger, as they tell; 0: not known */
   int  files;
@@ -50,8 +50,9 @@ int audit_has_run(void);
 ** it, or had them before it was rebuilt elsewhere, that no filemap lists. */
 int audit_was_struck(const char* name);
 
-/* The file PATH of a cache is of a rebuild that was killed, or of a dataset that was not complete, and whose machine
-** has come back: no filemap may list it, nor its dataset, before its room is needed. */
+/* The file PATH of a cache may be of a start that was killed or could not list what it was to remove, or of a dataset
+** that was not complete, and whose machine has come back: no filemap may list it, nor its dataset, before its room is
+** needed. */
 int audit_is_remnant(const char* path);
 
 #endif

@@ -72,7 +72,7 @@ static void audit_dataset(audit_job* j, const scr_index_item* it, int newer)
   s->read = newer < j->reads;
   s->ranks = it->desc.ranks;
   s->checkpoint = scr_desc_is_ckpt(&it->desc);
-  s->counts = scr_desc_is_pure(&it->desc) && !it->unread;
+  s->counts = scr_desc_is_pure(&it->desc) && !it->unread && !it->passed;
   snprintf(s->name, sizeof s->name, "%.63s", it->desc.name);
   if (it->renaming) return; /* the next run looks at it first */
   if (audit_is_purged(s->name)) return;

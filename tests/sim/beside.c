@@ -154,8 +154,9 @@ static int start_again(const process* p, int me, int n, int* k)
     ok &= SCR_Route_file(path, file) == SCR_SUCCESS && file_is(file, number, writer);
   }
   if (!ok && !S.faults) sim_violation("rank %d of the second application cannot read dataset %d", p->id, number);
+  if (!ok) beside.acked = beside.whole = beside.on_prefix = 0; /* it is refused */
   rc = same(p, k, SCR_Complete_restart(ok));
-  if (rc != SCR_SUCCESS) beside.acked = beside.whole = beside.on_prefix = 0; /* it is refused */
+  if (rc != SCR_SUCCESS) beside.acked = beside.whole = beside.on_prefix = 0;
   must_not(p, "SCR_Complete_restart", rc);
   return rc == SCR_SUCCESS;
 }

@@ -444,7 +444,8 @@ static void ask(actor* a)
     truth_choosing(d);
     rc = CALL(a, "SCR_Current", SCR_Current(d->name));
     if (rc == SCR_SUCCESS) truth_chosen(d, 1);
-    else if (rc != SCR_ERR_NOT_FOUND && !S.faults)
+    else if (S.faults) truth.unserved = d->number; /* the index may have the choice, and not that it was served */
+    else if (rc != SCR_ERR_NOT_FOUND)
       sim_violation("rank %d: Current %s: %d, %s", a->p->id, d->name, rc, SCR_Last_error());
   } else if (d && step_one_in(a, "delete", 20)) {
     truth_deleting(d);

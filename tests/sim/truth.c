@@ -56,9 +56,11 @@ static int is_cached(const dataset* d)
          !(d->crowded && truth.chosen == d->number) && (plan.keep || d->number == truth.sets);
 }
 
+/* What the window may have deleted may be chosen from the cache; where it is not chosen, a newer one has survived. */
 static int is_on_prefix(const dataset* d)
 {
-  return d->on_prefix && !d->gone && !d->rejected && !(plan.same_ranks && d->ranks != plan.members);
+  return d->on_prefix && !d->gone && !d->rejected && !(plan.same_ranks && d->ranks != plan.members) &&
+         !(d->outgrown && truth.chosen == d->number);
 }
 
 /* It may not be passed over without a word. */
@@ -322,13 +324,23 @@ void truth_lose_file(int node)
   if (i == truth.damages) truth.damaged[truth.damages++] = node;
 }
 
+/* Another dataset has the name of D, and may have taken its place on the prefix. */
+static int truth_has_twin(const dataset* d)
+{
+  int i;
+
+  for (i = 1; i <= truth.sets; i++)
+    if (&truth.set[i] != d && strcmp(truth.set[i].name, d->name) == 0) return 1;
+  return 0;
+}
+
 void truth_returned(void)
 {
   int i;
 
   truth.returned = truth.twins = 1;
-  for (i = 1; i <= truth.sets; i++)
-    if (truth.set[i].rejected && !truth.set[i].on_prefix) {
+  for (i = 1; i <= truth.sets; i++) /* who wrote the machine's files does not know what was rejected elsewhere */
+    if (truth.set[i].rejected && (!truth.set[i].on_prefix || truth_has_twin(&truth.set[i]))) {
       truth.set[i].rejected = 0;
       truth_let_go(&truth.set[i]);
     }
@@ -479,7 +491,7 @@ void truth_after_life(int complete)
   for (i = must + 1; i <= truth.sets && S.struck && !truth.asked && world_warnings > 0; i++) truth.set[i].told = 1;
   truth.refused = 0;
   truth.daemon_struck = S.daemon_struck;
-  truth.recovery_cut |= S.struck && truth.inits < plan.members;
+  truth.remnants |= (S.struck && truth.inits < plan.members) || S.faults == FAULT_LIST;
   truth_places();
 
   if (truth.code && !S.faults && !S.struck) {

@@ -80,7 +80,7 @@ typedef struct {
   int     refused;                      /* the last lifetime could load nothing, as it may be */
   int     returned;                     /* machines have come back, with what they had, since the last SCR_Init */
   int     twins;                        /* or ever */
-  int     recovery_cut;                 /* a lifetime was killed in SCR_Init */
+  int     remnants;                     /* a lifetime was killed in SCR_Init, or could not list what it was to remove */
   /* by the clocks of the nodes, in microseconds */
   long long seen; /* all that was written before has earlier times; the clocks may have gone back since */
   /* of this lifetime */

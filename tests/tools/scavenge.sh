@@ -193,6 +193,12 @@ killed SCR_COPY_TYPE=XOR
 printf X | dd of="$(node 3)/filemap_0.scrinfo" bs=1 seek=200 conv=notrunc 2>"$tmp/stderr"
 says "a filemap is damaged" 0 "v3: .*filemap_0.scrinfo" $scavenge
 whole "a filemap is damaged"
+# as a start leaves them that is killed while entries change hands, or of which a rank has none
+killed SCR_COPY_TYPE=SINGLE
+mv "$(node 2)/filemap_0.scrinfo" "$(node 2)/filemap_all.scrinfo"
+says "a filemap that the list of them lacks: clean keeps the cache" 1 "the cache is kept: the prefix lacks dataset 3" $clean
+says "a filemap that the list of them lacks" 0 - $scavenge
+whole "a filemap that the list of them lacks"
 killed SCR_COPY_TYPE=XOR
 lose 1
 red=$(echo "$(node 2)"/scr.dataset.3/.scr/*.xor)
