@@ -26268,7 +26268,7 @@ SCR_FN int scr_tracks_write(void)
     if (rc == SCR_SUCCESS) rc = scr_track_is_free(scr_hash_elem_key(e), path);
     if (rc == SCR_SUCCESS) rc = scr_route_new(path, path);
     if (rc == SCR_SUCCESS) {
-      fd = scr_os.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+      fd = scr_file_plain(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
       if (fd < 0 || scr_write_all(fd, b.p, b.n) < 0) rc = SCR_ERRNO("cannot write %s", path);
       if (fd >= 0 && scr_os.close(fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot write %s", path);
     }
@@ -26743,7 +26743,7 @@ SCR_FN int scr_regions_write(void)
 
   if (rc == SCR_SUCCESS) rc = scr_route_new(path, path);
   if (rc == SCR_SUCCESS) rc = scr_regions_place(&scr_protected, &size);
-  if (rc == SCR_SUCCESS && (fd = scr_os.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0)
+  if (rc == SCR_SUCCESS && (fd = scr_file_plain(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0)
     rc = SCR_ERRNO("cannot make %s for the regions of this rank", path);
   for (i = 0; i < scr_protected.n && buf != NULL && rc == SCR_SUCCESS; i++)
     rc = scr_region_write(&scr_protected.region[i], fd, path, buf);

@@ -130,6 +130,8 @@ static const parameter parameters[] = {
     {"SCR_LOG_ENABLE", 1, 1, {"0", "1"}},
     {"SCR_DEBUG", 1, 1, {"0", "1", "2"}},
     {"SCR_DROP_AFTER_CURRENT", 1, 1, {"0", "1"}},
+    {"SCR_CHECK_OPEN", 1, 1, {"1", "0"}},
+    {"SCR_GROUP", 2, 1, {"NODE", "WORLD"}},
     {"SCR_DISTRIBUTE", 2, 1, {"1", "0"}},
     {"SCR_CACHE_PURGE", 2, 1, {"0", "1"}},
     {"SCR_FETCH", 2, 1, {"1", "0"}},
@@ -157,6 +159,32 @@ static int value_is(const char* name, const char* value)
 {
   const char* v = world_getenv(name);
   return v != NULL && strcmp(v, value) == 0;
+}
+
+/* The name of an older checkpoint that no other dataset has; NULL if there is none. */
+static dataset* command_subject(void)
+{
+  int i, k, same;
+
+  for (i = truth.sets - 1; i > 0; i--) {
+    for (k = 1, same = 0; k <= truth.sets; k++) same += strcmp(truth.set[k].name, truth.set[i].name) == 0;
+    if (same == 1 && truth.set[i].checkpoint && truth.set[i].acked && !truth.set[i].gone && !truth.set[i].rejected)
+      return &truth.set[i];
+  }
+  return NULL;
+}
+
+/* The user's choice for this lifetime, by a parameter that is served once in a job for each value. */
+static void fate_choice(void)
+{
+  dataset* d = command_subject();
+
+  plan.wished = 0;
+  if (d == NULL || d->picked || plan.beside || plan.fresh || plan.last || !fate_one_in("SCR_CURRENT", 24)) return;
+  sim_note("SCR_CURRENT=%s", d->name);
+  world_setenv("SCR_CURRENT", d->name);
+  plan.wished = d->number;
+  truth_choosing(d);
 }
 
 /* Set the environment of this lifetime, and tell PLAN what it means. */
@@ -211,11 +239,13 @@ static void fate_parameters(void)
   if (plan.last) world_setenv("SCR_FETCH", "1");
   plan.cache_used = !value_is("SCR_DISTRIBUTE", "0") && !value_is("SCR_CACHE_PURGE", "1");
   plan.prefix_used = !value_is("SCR_FETCH", "0");
+  plan.node_sets = !value_is("SCR_GROUP", "WORLD");
   plan.same_ranks = value_is("SCR_RESTART_RANKS", "same");
   plan.fresh = truth.refused; /* the user says that the next run is to begin anew, with another value each time */
   snprintf(text, sizeof text, "%d", S.life);
   if (plan.fresh) world_setenv("SCR_FRESH_START", text);
   totals.fresh += (unsigned)plan.fresh;
+  fate_choice();
 }
 
 /* ---- the machine ---- */
@@ -430,19 +460,6 @@ static void daemons_start(void)
     spawn_command(i, "scr_transfer /cntl/user/scr.sim")->background = 1;
     if (plan.beside) spawn_command(i, "scr_transfer /cntl/user/scr.sim.1")->background = 1;
   }
-}
-
-/* The name of an older checkpoint that no other dataset has; NULL if there is none. */
-static dataset* command_subject(void)
-{
-  int i, k, same;
-
-  for (i = truth.sets - 1; i > 0; i--) {
-    for (k = 1, same = 0; k <= truth.sets; k++) same += strcmp(truth.set[k].name, truth.set[i].name) == 0;
-    if (same == 1 && truth.set[i].checkpoint && truth.set[i].acked && !truth.set[i].gone && !truth.set[i].rejected)
-      return &truth.set[i];
-  }
-  return NULL;
 }
 
 /* A file of the prefix is damaged, of which the library can do without. */

@@ -50,17 +50,33 @@ static int is_acked(const dataset* d)
   return d->acked > 0 && !d->gone && !d->rejected;
 }
 
+/* One that the user wants by name is older, and may have left for newer ones. */
 static int is_cached(const dataset* d)
 {
   return is_acked(d) && d->cached && (!d->moved || (plan.prefix_used && d->outgrown < 2 && !d->purged)) &&
-         !(d->crowded && truth.chosen == d->number) && (plan.keep || d->number == truth.sets);
+         !(d->crowded && truth.chosen == d->number) && plan.wished != d->number &&
+         (plan.keep || d->number == truth.sets);
 }
 
-/* What the window may have deleted may be chosen from the cache; where it is not chosen, a newer one has survived. */
+/* Another dataset has the name of D, and may have taken its place on the prefix. */
+static int truth_has_twin(const dataset* d)
+{
+  int i;
+
+  for (i = 1; i <= truth.sets; i++)
+    if (&truth.set[i] != d && strcmp(truth.set[i].name, d->name) == 0) return 1;
+  return 0;
+}
+
+/*
+** What the window may have deleted may be chosen from the cache; where it is not chosen, a newer one has survived.  So
+** it has where another one has taken the place, unless that has other ranks.
+*/
 static int is_on_prefix(const dataset* d)
 {
-  return d->on_prefix && !d->gone && !d->rejected && !(plan.same_ranks && d->ranks != plan.members) &&
-         !(d->outgrown && truth.chosen == d->number);
+  return d->on_prefix && !d->gone && !d->rejected &&
+         !(plan.same_ranks && (d->ranks != plan.members || truth_has_twin(d))) &&
+         !(d->outgrown && (truth.chosen == d->number || plan.wished == d->number));
 }
 
 /* It may not be passed over without a word. */
@@ -155,7 +171,7 @@ static int tolerance_now(void)
   int nodes = plan.node_of[plan.members - 1] + 1;
   int members = nodes < 2 * plan.set_size ? nodes : plan.set_size;
 
-  if (nodes < 2 || plan.members % nodes != 0 || strcmp(plan.scheme, "SINGLE") == 0) return 0;
+  if (nodes < 2 || !plan.node_sets || plan.members % nodes != 0 || strcmp(plan.scheme, "SINGLE") == 0) return 0;
   if (strcmp(plan.scheme, "RS") != 0) return 1;
   return plan.failures < members ? plan.failures : members - 1;
 }
@@ -324,16 +340,6 @@ void truth_lose_file(int node)
   if (i == truth.damages) truth.damaged[truth.damages++] = node;
 }
 
-/* Another dataset has the name of D, and may have taken its place on the prefix. */
-static int truth_has_twin(const dataset* d)
-{
-  int i;
-
-  for (i = 1; i <= truth.sets; i++)
-    if (&truth.set[i] != d && strcmp(truth.set[i].name, d->name) == 0) return 1;
-  return 0;
-}
-
 void truth_returned(void)
 {
   int i;
@@ -435,6 +441,9 @@ void truth_loaded(process* p, int try, const char* name, int number)
   if (number < truth.must && !(S.faults & ~FAULT_ROOM) && try == 0 && number != truth.unserved && !may_lead(d, must))
     sim_violation("%s (number %d) is offered, but %s (number %d) must have survived (%d nodes damaged, %s)", name,
                   number, must->name, truth.must, truth.damages, plan.scheme);
+  if (plan.wished && number != plan.wished && !S.faults)
+    sim_violation("%s (number %d) is offered, but SCR_CURRENT is %s (number %d)", name, number,
+                  truth.set[plan.wished].name, plan.wished);
   if (truth.chosen && number != truth.chosen && number <= truth.chosen_at && try == 0 && !S.faults &&
       plan.prefix_used && (number > truth.chosen || truth.warnings == 0)) /* it was served before it was lost */
     sim_violation("%s (number %d) is offered, but the user has chosen %s (number %d)", name, number,
@@ -495,7 +504,8 @@ void truth_after_life(int complete)
   truth_places();
 
   if (truth.code && !S.faults && !S.struck) {
-    int may = (truth.code == SCR_ERR_NO_RESTART || truth.code == SCR_ERR_LOST) &&
+    int may = (truth.code == SCR_ERR_NO_RESTART || truth.code == SCR_ERR_LOST ||
+               (truth.code == SCR_ERR_NOT_FOUND && plan.wished)) &&
               (truth.offered || truth.unread ||
                (must == 0 && !plan.fresh &&                     /* who begins anew has asked for none */
                 (truth.notes_lost || truth_newest(is_tried)))); /* the program may have refused what was offered */

@@ -54,7 +54,9 @@ typedef struct {
   int         prefix_size, cache_size, keep, fsync;
   int         cache_used;  /* checkpoints of the cache may be offered: neither SCR_DISTRIBUTE=0 nor a purge */
   int         prefix_used; /* and of the prefix */
+  int         node_sets;   /* no two ranks of a redundancy set are on the same node */
   int         same_ranks;  /* but only those that as many ranks wrote */
+  int         wished;      /* the dataset that the user wants, by SCR_CURRENT; 0: whatever is newest */
   int         fresh;       /* the user begins anew: SCR_FRESH_START */
   const char* scheme;
 } plan_of;
