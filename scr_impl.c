@@ -17979,9 +17979,9 @@ SCR_FN int scr_encode_recover(const scr_encode* x, int n, scr_entry** e, const i
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, copies, filemap, index, flush file, MPI
 **            helpers, state, encode
-** Offers     scr_cache_encode, scr_cache_enter, scr_cache_enter_bypass, scr_cache_clear_place, scr_cache_note_dir,
-**            scr_cache_forget_dirs, scr_cache_sweep_bypass, scr_cache_delete_files, scr_cache_remove,
-**            scr_cache_delete, scr_cache_purge, scr_cache_place
+** Offers     scr_cache_encode, scr_cache_enter, scr_cache_enter_bypass, scr_cache_clear_place, scr_cache_sweep_dir,
+**            scr_cache_note_dir, scr_cache_forget_dirs, scr_cache_sweep_bypass, scr_cache_delete_files,
+**            scr_cache_remove, scr_cache_delete, scr_cache_purge, scr_cache_place
 ** Invariants
 **   G1  Only files below the dataset's own directory are deleted, whatever a record says.
 **   G2  Nothing is deleted while scr_oom is set: without memory we cannot tell what else needs a file.
@@ -18101,17 +18101,14 @@ SCR_FN void scr_cache_clear_place(const scr_reddesc* d, int id)
   else if (scr_cache_place(d, id, dir)) scr_tree_remove(dir);
 }
 
-/* Remove the temporary files of dataset ID from the directory REL below the prefix. */
-SCR_FN void scr_cache_sweep_rel(const char* rel, int id)
+/* Remove the files of the directory DIR whose names are longer than SUFFIX and end in it. */
+SCR_FN void scr_cache_sweep_dir(const char* dir, const char* suffix)
 {
-  char           suffix[32], dir[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
+  char           path[SCR_MAX_FILENAME];
   struct dirent* f;
-  DIR*           d = NULL;
-  size_t         n, k = (size_t)snprintf(suffix, sizeof suffix, ".scr%d.tmp", id);
+  DIR*           d = opendir(dir);
+  size_t         n, k = strlen(suffix);
 
-  if ((*rel == '\0' || scr_path_is_safe_rel(rel)) &&
-      scr_fmt(dir, sizeof dir, "%s%s%s", scr.world.prefix, *rel ? "/" : "", rel) == SCR_SUCCESS)
-    d = opendir(dir);
   while (d != NULL && (f = readdir(d)) != NULL) {
     n = strlen(f->d_name);
     if (n > k && strcmp(f->d_name + n - k, suffix) == 0 &&
@@ -18119,6 +18116,17 @@ SCR_FN void scr_cache_sweep_rel(const char* rel, int id)
       scr_os.unlink(path);
   }
   if (d != NULL) closedir(d);
+}
+
+/* Remove the temporary files of dataset ID from the directory REL below the prefix. */
+SCR_FN void scr_cache_sweep_rel(const char* rel, int id)
+{
+  char suffix[32], dir[SCR_MAX_FILENAME];
+
+  snprintf(suffix, sizeof suffix, ".scr%d.tmp", id);
+  if ((*rel == '\0' || scr_path_is_safe_rel(rel)) &&
+      scr_fmt(dir, sizeof dir, "%s%s%s", scr.world.prefix, *rel ? "/" : "", rel) == SCR_SUCCESS)
+    scr_cache_sweep_dir(dir, suffix);
 }
 
 /*
@@ -18411,22 +18419,6 @@ SCR_FN int scr_recovery_read_map(const char* file, scr_filemap* map, int* moved)
   return rc;
 }
 
-/* Remove the temporary files of the control directory, whose lock this run holds. */
-SCR_FN void scr_recovery_sweep(void)
-{
-  char           path[SCR_MAX_FILENAME];
-  struct dirent* f;
-  DIR*           d = opendir(scr.world.cntl);
-
-  while (d != NULL && (f = readdir(d)) != NULL) {
-    size_t n = strlen(f->d_name);
-    if (n > 4 && strcmp(f->d_name + n - 4, ".tmp") == 0 &&
-        scr_fmt(path, sizeof path, "%s/%s", scr.world.cntl, f->d_name) == SCR_SUCCESS)
-      scr_os.unlink(path);
-  }
-  if (d != NULL) closedir(d);
-}
-
 /*
 ** Collect the names of all filemap files of the control directory as keys of NAMES.  *MOVED becomes 1 unless the master
 ** lists the file of each rank of this node, and nothing else is there.
@@ -18580,7 +18572,7 @@ SCR_FN int scr_recovery_scatter(scr_spare spare)
   }
   names = scr_hash_new();
   moved = access(scr.world.cntl, W_OK) < 0; /* where this run cannot write, it says so now, not after files have gone */
-  scr_recovery_sweep();
+  scr_cache_sweep_dir(scr.world.cntl, ".tmp"); /* this run holds the lock of the directory */
   rc = scr_recovery_map_files(names, &moved);
   for (e = scr_hash_elem_first(names); e != NULL; e = scr_hash_elem_next(e))
     if ((err = scr_recovery_read_map(scr_hash_elem_key(e), &all, &moved)) != SCR_SUCCESS) rc = err;

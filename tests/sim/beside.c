@@ -55,6 +55,12 @@ const char* beside_getenv(const char* name)
   return beside.fresh ? text : NULL;
 }
 
+/* Nothing that it has written must be offered any more. */
+static void beside_let_go(void)
+{
+  beside.acked = beside.whole = beside.on_prefix = 0;
+}
+
 void beside_begin_life(void)
 {
   int i, n = plan.ranks - plan.members;
@@ -63,7 +69,7 @@ void beside_begin_life(void)
   beside.fresh = beside.refused;
   beside.first = beside.begun;
   beside.offered = beside.told = beside.ends = beside.failed = beside.calls = 0;
-  if (beside.fresh) beside.acked = beside.whole = beside.on_prefix = 0;
+  if (beside.fresh) beside_let_go();
   beside.must = plan.prefix_used ? beside.on_prefix : 0;
   if (plan.cache_used && beside.whole == n && beside.acked > beside.must) beside.must = beside.acked;
   if (plan.same_ranks) beside.must = 0; /* it may have had others */
@@ -154,9 +160,9 @@ static int start_again(const process* p, int me, int n, int* k)
     ok &= SCR_Route_file(path, file) == SCR_SUCCESS && file_is(file, number, writer);
   }
   if (!ok && !S.faults) sim_violation("rank %d of the second application cannot read dataset %d", p->id, number);
-  if (!ok) beside.acked = beside.whole = beside.on_prefix = 0; /* it is refused */
+  if (!ok) beside_let_go(); /* it is refused, and a kill may keep the call from returning */
   rc = same(p, k, SCR_Complete_restart(ok));
-  if (rc != SCR_SUCCESS) beside.acked = beside.whole = beside.on_prefix = 0;
+  if (rc != SCR_SUCCESS) beside_let_go();
   must_not(p, "SCR_Complete_restart", rc);
   return rc == SCR_SUCCESS;
 }

@@ -164,11 +164,11 @@ static int value_is(const char* name, const char* value)
 /* The name of an older checkpoint that no other dataset has; NULL if there is none. */
 static dataset* command_subject(void)
 {
-  int i, k, same;
+  int i;
 
   for (i = truth.sets - 1; i > 0; i--) {
-    for (k = 1, same = 0; k <= truth.sets; k++) same += strcmp(truth.set[k].name, truth.set[i].name) == 0;
-    if (same == 1 && truth.set[i].checkpoint && truth.set[i].acked && !truth.set[i].gone && !truth.set[i].rejected)
+    if (!truth_has_twin(&truth.set[i]) && truth.set[i].checkpoint && truth.set[i].acked && !truth.set[i].gone &&
+        !truth.set[i].rejected)
       return &truth.set[i];
   }
   return NULL;

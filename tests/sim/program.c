@@ -400,11 +400,10 @@ static int write_dataset(actor* a)
 /* An acknowledged checkpoint whose name no other dataset has, other than the newest one; NULL if there is none. */
 static dataset* any_older(const actor* a)
 {
-  int i, k, same, at = (int)draw_step(a, "older", 16), n = 0;
+  int i, at = (int)draw_step(a, "older", 16), n = 0;
 
   for (i = truth.sets - 1; i > 0; i--) {
-    for (k = 1, same = 0; k <= truth.sets; k++) same += strcmp(truth.set[k].name, truth.set[i].name) == 0;
-    if (same == 1 && truth.set[i].checkpoint && truth.set[i].acked > 0 && !truth.set[i].gone &&
+    if (!truth_has_twin(&truth.set[i]) && truth.set[i].checkpoint && truth.set[i].acked > 0 && !truth.set[i].gone &&
         !truth.set[i].rejected && truth.set[i].ranks == plan.members && truth.set[i].life < S.life && n++ == at % 3)
       return &truth.set[i];
   }

@@ -58,8 +58,7 @@ static int is_cached(const dataset* d)
          (plan.keep || d->number == truth.sets);
 }
 
-/* Another dataset has the name of D, and may have taken its place on the prefix. */
-static int truth_has_twin(const dataset* d)
+int truth_has_twin(const dataset* d)
 {
   int i;
 

@@ -126,6 +126,9 @@ void truth_begin_life(void);
 void truth_code(process* p, int* count, const char* api, int code);
 
 dataset* truth_find(const char* name); /* the newest of that name; NULL if there is none */
+
+/* Another dataset has the name of D, and may have taken its place on the prefix. */
+int      truth_has_twin(const dataset* d);
 dataset* truth_start(const char* name, int step, int checkpoint, int output);
 void     truth_on_prefix(dataset* d);
 void     truth_purged(const dataset* d); /* others have removed a file of that name from the prefix */
