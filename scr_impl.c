@@ -24318,8 +24318,9 @@ SCR_FN void scr_run_note_end(void)
 }
 
 /*
-** Returns 1 if the window of SCR_PREFIX_SIZE has left out DS for newer ones, as of what the application wrote there
-** without a cache, and the prefix still has a good one of these.  Collective over the world.
+** Returns 1 if the window of SCR_PREFIX_SIZE has left out DS, the newest of the cache, for those that this run wrote on
+** the prefix alone, and these are still there.  Newer ones of an earlier run, which may be damaged, do not count: this
+** run has restarted from DS.  Collective over the world.
 */
 SCR_FN int scr_run_has_outgrown(const scr_dataset* ds)
 {
@@ -24327,7 +24328,7 @@ SCR_FN int scr_run_has_outgrown(const scr_dataset* ds)
   scr_index_item it;
   int            apart, newer = 0;
 
-  if (ds->on_prefix != SCR_PREFIX_OUTGROWN) return 0;
+  if (ds->on_prefix != SCR_PREFIX_OUTGROWN || scr.ckpt_count == 0) return 0;
   if (scr.world.rank == 0) {
     newer = scr_index_read(&index, scr.world.prefix) == SCR_SUCCESS &&
             scr_index_newest(&index, INT_MAX, NULL, &it) == SCR_SUCCESS && it.id > ds->desc.identity.id &&
