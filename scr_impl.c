@@ -13653,32 +13653,37 @@ SCR_FN int scr_stage_judge(const char* prefix, const char* stage, const struct s
   return SCR_SUCCESS;
 }
 
-SCR_FN int scr_stage_check(const char* prefix, const char* stage)
+/*
+** Hold the directory STAGE, which a scavenge has made: until scr_stage_release nothing of another directory that gets
+** its name is read or changed (P2).  SCR_ERR_NOT_FOUND if it is not there; SCR_ERR_UNSAFE if somebody else made it.
+*/
+SCR_FN int scr_stage_hold(const char* prefix, const char* stage)
 {
   struct stat st;
-  int         rc;
+  int         rc, fd = scr_os.open(stage, SCR_O_DIR | O_NOFOLLOW, 0);
 
-  if (scr_os.lstat(stage, &st) < 0) return errno == ENOENT ? SCR_SUCCESS : SCR_ERRNO("cannot look at %s", stage);
-  rc = scr_stage_judge(prefix, stage, &st);
-  return rc == SCR_SUCCESS ? scr_record_check_dir(prefix, stage) : rc;
+  if (fd < 0 && errno == ENOENT) return SCR_ERR(SCR_ERR_NOT_FOUND, "%s is missing", stage);
+  if (fd < 0) return SCR_ERRNO("cannot open the directory %s", stage);
+  rc = fstat(fd, &st) < 0 ? SCR_ERRNO("cannot look at %s", stage) : scr_stage_judge(prefix, stage, &st);
+  if (rc == SCR_SUCCESS) rc = scr_record_check_dir(prefix, stage);
+  if (rc == SCR_SUCCESS) scr_fence_pin(SCR_FENCE_TARGET, stage, fd);
+  else scr_os.close(fd);
+  return rc;
 }
 
-/* Remove STAGE, if it is a stage; nothing of another directory that somebody gives this name meanwhile. */
+SCR_FN void scr_stage_release(void)
+{
+  scr_fence_set(SCR_FENCE_TARGET, "");
+}
+
+/* Remove STAGE, if it is a stage. */
 SCR_FN void scr_stage_remove(const char* prefix, const char* stage)
 {
-  struct stat    st;
   scr_err_record why;
-  int            fd = scr_os.open(stage, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 
-  if (fd < 0) return;
   scr_err_save(&why);
-  if (fstat(fd, &st) == 0 && scr_stage_judge(prefix, stage, &st) == SCR_SUCCESS) {
-    scr_fence_pin(SCR_FENCE_TARGET, stage, fd);
-    scr_tree_remove(stage);
-    scr_fence_set(SCR_FENCE_TARGET, "");
-  } else {
-    scr_os.close(fd);
-  }
+  if (scr_stage_hold(prefix, stage) == SCR_SUCCESS) scr_tree_remove(stage);
+  scr_stage_release();
   scr_err_restore(&why);
 }
 
@@ -13789,13 +13794,14 @@ SCR_FN int scr_stage_collect(const scr_home* home, const scr_entry* e, const cha
   scr_hash *     dirs = scr_hash_new(), *made = scr_hash_new();
   scr_hash_elem* gone;
   struct stat    st;
+  mode_t         mode = geteuid() == 0 ? 0755 : 0700; /* the owner of the prefix may go on after root */
   int            i, rc = scr_stage_path(prefix, &e->desc.identity, stage, sizeof stage);
 
   if (all == NULL) rc = SCR_ERR_OOM();
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/.scr", stage);
-  if (rc == SCR_SUCCESS) rc = scr_stage_check(prefix, stage);
-  if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, geteuid() == 0 ? 0755 : 0700); /* its owner may go on after root */
-  if (rc == SCR_SUCCESS) rc = scr_stage_check(prefix, stage);
+  if (rc == SCR_SUCCESS) rc = scr_mkdirs(stage, mode);
+  if (rc == SCR_SUCCESS) rc = scr_stage_hold(prefix, stage);
+  if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, mode);
   if (rc == SCR_SUCCESS) rc = scr_record_check_dir(prefix, path);
   if (rc == SCR_SUCCESS) scr_dirs_above(dirs, prefix, path);
   for (i = 0; rc == SCR_SUCCESS && i < all->files; i++) {
@@ -13817,6 +13823,7 @@ SCR_FN int scr_stage_collect(const scr_home* home, const scr_entry* e, const cha
   if (rc == SCR_SUCCESS) rc = scr_stage_write(stage, all);
   for (gone = scr_hash_elem_first(made); rc == SCR_ERR_SPACE && gone != NULL; gone = scr_hash_elem_next(gone))
     scr_os.unlink(scr_hash_elem_key(gone));
+  scr_stage_release();
   scr_hash_delete(&made);
   scr_entry_free(&all);
   return rc;
@@ -13844,6 +13851,7 @@ typedef struct {
 
 SCR_FN void scr_scavenge_free(scr_scavenge* s)
 {
+  scr_stage_release();
   scr_entry_free(&s->model);
   scr_free(&s->part);
   scr_objects_free(&s->objects);
@@ -13865,18 +13873,18 @@ SCR_FN int scr_scavenge_is_whole(const scr_scavenge* s, const scr_entry* e)
   return rc == SCR_SUCCESS;
 }
 
-/* Find any entry in the stage, for what all have in common. */
+/* Hold the stage until scr_scavenge_free, and find any entry in it, for what all have in common. */
 SCR_FN int scr_scavenge_begin(scr_scavenge* s)
 {
   char           dir[SCR_MAX_FILENAME];
   struct dirent* e;
-  DIR*           d;
+  DIR*           d = NULL;
   int            rank, end, rc = scr_stage_path(s->prefix, &s->identity, s->stage, sizeof s->stage);
 
-  if (rc == SCR_SUCCESS) rc = scr_stage_check(s->prefix, s->stage);
+  if (rc == SCR_SUCCESS) rc = scr_stage_hold(s->prefix, s->stage);
   if (rc == SCR_SUCCESS) rc = scr_fmt(dir, sizeof dir, "%s/.scr", s->stage);
-  if (rc != SCR_SUCCESS) return rc;
-  if ((d = opendir(dir)) == NULL && errno != ENOENT) return SCR_ERRNO("cannot open %s", dir);
+  if (rc != SCR_SUCCESS && rc != SCR_ERR_NOT_FOUND) return rc;
+  if (rc == SCR_SUCCESS && (d = opendir(dir)) == NULL && errno != ENOENT) return SCR_ERRNO("cannot open %s", dir);
   while (d != NULL && s->model == NULL && (e = readdir(d)) != NULL) {
     end = 0;
     if (sscanf(e->d_name, "%9d.scrfilemap%n", &rank, &end) == 1 && end > 0 && e->d_name[end] == '\0' && rank >= 0)

@@ -1345,6 +1345,23 @@ static void test_system_print_measures(const test_system* t)
   printf("]");
 }
 
+/* Make the work directory.  What others give its name later is not removed at the end: see scr_fence_pin. */
+static int test_system_make(test_system* t)
+{
+  DIR* d = NULL;
+  int  fd, rc;
+
+  if (scr_os.mkdir(t->work, 0700) < 0) return SCR_ERRNO("cannot make the directory %s", t->work);
+  fd = scr_os.open(t->work, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+  if (fd < 0 || (d = fdopendir(dup(fd))) == NULL) rc = SCR_ERRNO("cannot open the directory %s", t->work);
+  else if (!scr_dir_is_empty(d)) rc = SCR_ERR(SCR_ERR_UNSAFE, "another directory has the name of %s now", t->work);
+  else rc = SCR_SUCCESS;
+  if (d != NULL) closedir(d);
+  if (rc == SCR_SUCCESS) scr_fence_pin(SCR_FENCE_TARGET, t->work, fd);
+  else if (fd >= 0) scr_os.close(fd);
+  return rc;
+}
+
 /* Find the nodes and the directories, run the tests, and clean up.  Returns the exit code. */
 static int test_system_run(const char* argv0, test_system* t, const char* hosts_file)
 {
@@ -1360,7 +1377,7 @@ static int test_system_run(const char* argv0, test_system* t, const char* hosts_
   if (rc == SCR_SUCCESS) rc = dirs_walk(t->params, 0, test_system_visit_cntl, t);
   if (rc == SCR_SUCCESS) rc = dirs_walk(t->params, 1, test_system_visit_cache, t);
   if (rc == SCR_SUCCESS) rc = scr_fmt(t->work, sizeof t->work, "%s/%s", t->prefix, t->tag);
-  if (rc == SCR_SUCCESS && scr_os.mkdir(t->work, 0700) < 0) rc = SCR_ERRNO("cannot make the directory %s", t->work);
+  if (rc == SCR_SUCCESS) rc = test_system_make(t);
   if (rc == SCR_SUCCESS) rc = test_system_add_dir(t, t->work, "prefix");
   t->node = (test_system_node*)scr_malloc(((size_t)t->nodes.n + 1) * sizeof *t->node);
   t->measure = (test_system_measure*)scr_malloc(((size_t)t->nodes.n * (size_t)t->ndirs + 1) * sizeof *t->measure);

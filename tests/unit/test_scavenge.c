@@ -206,6 +206,40 @@ static void a_node_that_finds_no_space_for_all_its_files_leaves_none(void)
   scavenge_end();
 }
 
+/* Another directory has got the name of the stage, after that was looked at: nothing of it is published. */
+static void what_gets_the_name_of_a_stage_in_use_is_not_touched(void)
+{
+  char         aside[SCR_MAX_FILENAME + 8], command[5 * SCR_MAX_FILENAME];
+  scr_scavenge s;
+  int          rank, rc, lost = 0, err;
+
+  scavenge_begin(0);
+  for (rank = 0; rank < SCAVENGE_RANKS; rank++)
+    if (rank != SCAVENGE_LOST)
+      CHECK_INT(scr_stage_collect(&scavenged.home, scavenged.entry[rank], records_prefix, ~0, NULL,
+                                  scavenge_say_nothing, &lost),
+                SCR_SUCCESS);
+  memset(&s, 0, sizeof s);
+  s.prefix = records_prefix;
+  s.identity = scavenged.entry[0]->desc.identity;
+  s.say = scavenge_say_nothing;
+  CHECK_INT(scr_scavenge_begin(&s), SCR_SUCCESS);
+  snprintf(aside, sizeof aside, "%s.aside", s.stage);
+  snprintf(command, sizeof command, "mv %s %s && cp -a %s %s", s.stage, aside, aside, s.stage);
+  CHECK_INT(system(command), 0);
+  err = records_quiet(-1);
+  rc = scr_scavenge_rebuild(&s);
+  if (rc == SCR_SUCCESS) rc = scr_scavenge_commit(&s);
+  CHECK(rc != SCR_SUCCESS && !scavenge_is_indexed());
+  scr_scavenge_free(&s);
+  records_quiet(err);
+  scr_tree_remove(s.stage);
+  CHECK(rename(aside, s.stage) == 0);
+  CHECK_INT(scavenge_story(records_prefix), SCR_SUCCESS); /* and when it has its name again, it is as it was */
+  CHECK(scavenge_is_indexed());
+  scavenge_end();
+}
+
 static void scavenge_whatever_fails(uint64_t containers)
 {
   int n, err;
@@ -268,5 +302,6 @@ static void test_scavenge(void)
   two_lost_members_are_too_many_until_one_is_back();
   a_scavenge_that_fails_or_is_killed_at_any_call_is_finished_by_another();
   a_node_that_finds_no_space_for_all_its_files_leaves_none();
+  what_gets_the_name_of_a_stage_in_use_is_not_touched();
   so_is_one_into_containers();
 }

@@ -181,14 +181,34 @@ static void describe(uint64_t n)
   head.range_count += img_maps(&head.ranges[head.range_count]);
 }
 
+/*
+** Open FILE, which the library may have made, with the rights of the umask.  What another user has put in its place since
+** then receives nothing of this memory, and what a link there leads to stays as it is: that is EPERM.
+*/
+static int open_own(const char* file)
+{
+  struct stat st;
+  int         keep, fd = open(file, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+
+  if (fd < 0) return fd;
+  if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1) {
+    if (fchmod(fd, 0600) == 0 && ftruncate(fd, 0) == 0) return fd;
+  } else {
+    errno = EPERM;
+  }
+  keep = errno;
+  close(fd);
+  errno = keep;
+  return -1;
+}
+
 const char* img_write(const char* file, uint64_t n)
 {
   static const img_record last;
   int                     ok, i;
 
   describe(n);
-  image_fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (image_fd >= 0) fchmod(image_fd, 0600); /* the library may have made it, with the rights of the umask */
+  image_fd = open_own(file);
   ok = image_fd >= 0 && lseek(image_fd, sizeof head, SEEK_SET) == sizeof head;
   for (i = 0; i < head.range_count && ok; i++) {
     const img_range* r = &head.ranges[i];
@@ -290,7 +310,7 @@ static int compare(const char* file, char* why)
 {
   uint32_t cpu[8];
 
-  image_fd = open(file, O_RDONLY | O_CLOEXEC);
+  image_fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a FIFO in its place is not waited for */
   if (image_fd < 0) {
     snprintf(why, 400, "cannot open %.200s: %s", file, strerror(errno));
     return 1;
