@@ -9989,6 +9989,34 @@ SCR_FN int scr_prefix_is_leftover(const char* prefix, const char* dir, const scr
   return rc == SCR_SUCCESS;
 }
 
+/* Returns 1 if DIR below PREFIX is a prefix of its own: it has an index.  An empty file is none. */
+SCR_FN int scr_prefix_is_other(const char* prefix, const char* dir)
+{
+  char        path[SCR_MAX_FILENAME];
+  struct stat st;
+
+  return scr_fmt(path, sizeof path, "%s/%s/.scr/index.scr", prefix, dir) == SCR_SUCCESS &&
+         scr_os.lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
+}
+
+/*
+** SCR_ERR_UNSAFE if DIR below PREFIX is not to be deleted: it lies in another prefix, whatever the index of this one
+** says, which more users than that one's may be able to write to.
+*/
+SCR_FN int scr_prefix_may_delete(const char* prefix, const char* dir)
+{
+  char   top[SCR_MAX_FILENAME];
+  size_t n = 0;
+
+  do {
+    n += strcspn(dir + n, "/");
+    if (scr_fmt(top, sizeof top, "%.*s", (int)n, dir) == SCR_SUCCESS && scr_prefix_is_other(prefix, top))
+      return SCR_ERR(SCR_ERR_UNSAFE, "%s/%s belongs to the prefix %s/%s, which has an index of its own: it is not deleted",
+                     prefix, dir, prefix, top);
+  } while (dir[n++] != '\0');
+  return SCR_SUCCESS;
+}
+
 /* Delete the files of the objects below the prefix ARG, whatever names they have. */
 SCR_FN int scr_prefix_delete_leaf(const scr_objects* l, void* arg)
 {
@@ -10015,8 +10043,9 @@ SCR_FN int scr_prefix_clear(const char* prefix, const char* dir, const scr_ident
                             scr_rank2file_visit clear)
 {
   scr_prefix_place place;
-  int              rc = scr_prefix_locate(prefix, identity->id, dir, &place);
+  int              rc = scr_prefix_may_delete(prefix, dir);
 
+  if (rc == SCR_SUCCESS) rc = scr_prefix_locate(prefix, identity->id, dir, &place);
   if (rc == SCR_SUCCESS) rc = scr_rank2file_walk(prefix, &place, identity, NULL, clear, (void*)(uintptr_t)prefix);
   if (rc == SCR_ERR_INVALID) return SCR_SUCCESS;
   if (rc == SCR_SUCCESS || rc == SCR_ERR_MISSING) scr_prefix_forget(prefix, identity->id, dir);
@@ -10051,7 +10080,7 @@ SCR_FN int scr_prefix_may_use(const char* prefix, const scr_index* index, const 
 ** Call FOUND for each directory of a dataset in DIR below PREFIX, "" for all, and in LEVELS of directories below it.
 ** *LEFT directories are looked at, and counted down; all, if LEFT is NULL.  Files do not count, where the file system
 ** tells them from directories by itself.  Symbolic links are not followed, and what lies below the index of another
-** prefix belongs to that, but for an empty file, which is no index.  What cannot be read is left out.
+** prefix belongs to that.  What cannot be read is left out.
 */
 SCR_FN void scr_prefix_walk(const char* prefix, const char* dir, int levels, int* left,
                             void (*found)(const char* dir, void* arg), void* arg)
@@ -10061,9 +10090,7 @@ SCR_FN void scr_prefix_walk(const char* prefix, const char* dir, int levels, int
   struct stat    st;
   DIR*           d;
 
-  if (*dir && (scr_fmt(path, sizeof path, "%s/%s/.scr/index.scr", prefix, dir) != SCR_SUCCESS ||
-               (scr_os.lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)))
-    return;
+  if (*dir && scr_prefix_is_other(prefix, dir)) return;
   if (*dir && scr_summary_path(prefix, dir, path) == SCR_SUCCESS && scr_os.lstat(path, &st) == 0) found(dir, arg);
   if (levels == 0) return;
   d = scr_fmt(path, sizeof path, "%s/%s", prefix, dir) == SCR_SUCCESS ? opendir(path) : NULL;
@@ -10182,27 +10209,28 @@ SCR_FN int scr_prefix_end_deletion(const char* prefix, int id, const char* dir)
 
 /*
 ** Finish the deletions that INDEX says were begun, unless it has a dataset in their place.  An error with one does not
-** stop the others.  *CHANGED becomes 1 if the index forgets any.
+** stop the others.  *CHANGED becomes 1 if the index forgets any, as it does what is never to be deleted.
 */
 SCR_FN int scr_prefix_finish_deletions(scr_index* index, int* changed)
 {
   scr_hash*            old = scr_hash_extract(index->h, "DELETED");
   const scr_hash_elem* e = scr_hash_elem_first(old);
   scr_identity         identity;
-  int                  rc = SCR_SUCCESS, err;
+  int                  rc = SCR_SUCCESS, err, never;
 
   for (; e != NULL; e = scr_hash_elem_next(e)) {
     const char* dir = scr_hash_elem_key(e);
-    err = SCR_SUCCESS;
+    err = never = SCR_SUCCESS;
     scr_identity_read(scr_hash_elem_hash(e), &identity);
-    if (identity.id > 0 && scr_path_is_safe_rel(dir) && scr_hash_get_kv(index->h, "DIR", dir) == NULL) {
+    if (identity.id > 0 && scr_path_is_safe_rel(dir) && scr_hash_get_kv(index->h, "DIR", dir) == NULL &&
+        (never = scr_prefix_may_delete(index->prefix, dir)) == SCR_SUCCESS) {
       scr_msg_print("info", "the deletion of dataset %d in %s/%s, which was interrupted, is finished", identity.id,
                     index->prefix, dir);
       err = scr_prefix_clear(index->prefix, dir, &identity, scr_prefix_delete_leaf);
     }
     if (err == SCR_SUCCESS) *changed = 1;
     else scr_hash_merge(scr_hash_setf(index->h, NULL, "%s %s", "DELETED", dir), scr_hash_elem_hash(e));
-    if (rc == SCR_SUCCESS) rc = err;
+    if (rc == SCR_SUCCESS) rc = err != SCR_SUCCESS ? err : never;
   }
   scr_hash_delete(&old);
   return rc;
@@ -20589,7 +20617,9 @@ SCR_FN int scr_flush_delete(int id, const char* dir)
   int              ranks, rc = SCR_SUCCESS;
 
   mine.id = id;
-  if (scr.world.rank == 0) rc = scr_index_change(scr.world.prefix, scr_index_begin_deletion, id, dir);
+  if (scr.world.rank == 0) rc = scr_prefix_may_delete(scr.world.prefix, dir);
+  if (scr.world.rank == 0 && rc == SCR_SUCCESS)
+    rc = scr_index_change(scr.world.prefix, scr_index_begin_deletion, id, dir);
   if (rc == SCR_SUCCESS) rc = scr_prefix_locate(scr.world.prefix, id, dir, &place);
   if ((rc = scr_agree(rc, scr.world.comm)) == SCR_SUCCESS) rc = scr_flush_read_rank2file(&place, NULL, &mine, &ranks);
   if (rc == SCR_SUCCESS) {
@@ -26484,6 +26514,11 @@ SCR_FN int scr_track_restore(const scr_track_record* r, int cut, const char* ckp
                  "the tracked file %s is another one than in the checkpoint %s: the bytes before its length then, "
                  "%" PRIu64 ", have changed; put the old file back, or set SCR_TRACK=0 to leave it as it is",
                  path, ckpt, r->length);
+  if (rc == SCR_SUCCESS && size > r->length && !scr_file_is_ours(&st))
+    rc = SCR_ERR(SCR_ERR_UNSAFE,
+                 "the tracked file %s belongs to user %lu, and what a restart cuts off would become a file of yours: look "
+                 "at it, and put a copy of yours in its place; SCR_TRACK=0 leaves it as it is",
+                 path, (unsigned long)st.st_uid);
   if (rc == SCR_SUCCESS && cut && size > r->length) {
     rc = scr_track_keep(fd, path, r->length, &st);
     if (rc == SCR_SUCCESS &&
