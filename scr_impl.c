@@ -1805,7 +1805,7 @@ SCR_FN void scr_flat_remove(const char* dir)
 ** form.
 **
 ** Uses       memory
-** Offers     scr_hash, scr_hash_elem; scr_hash_of_key, scr_hash_new, scr_hash_size, scr_hash_elem_first,
+** Offers     scr_hash, scr_hash_elem; scr_hash_of_key, SCR_HASH_START, scr_hash_new, scr_hash_size, scr_hash_elem_first,
 **            scr_hash_elem_next, scr_hash_elem_key, scr_hash_elem_hash, scr_hash_unset_all, scr_hash_delete,
 **            scr_hash_elem_get, scr_hash_set, scr_hash_get, scr_hash_extract, scr_hash_unset, scr_hash_get_kv,
 **            scr_hash_set_kv, scr_hash_get_kv_int, scr_hash_set_kv_int, scr_hash_unset_kv, scr_hash_unset_kv_int,
@@ -1845,12 +1845,24 @@ struct scr_hash {
 
 enum { SCR_HASH_SORT_ASCENDING, SCR_HASH_SORT_DESCENDING };
 
-/* The FNV-1a hash of KEY, which selects its bucket. */
-SCR_FN uint32_t scr_hash_of_key(const char* key)
+#define SCR_HASH_START 2166136261u
+
+/* The FNV-1a hash of KEY, from START on. */
+SCR_FN uint32_t scr_hash_of_key(uint32_t start, const char* key)
 {
-  uint32_t h = 2166136261u;
-  for (; *key != '\0'; key++) h = (h ^ (unsigned char)*key) * 16777619u;
-  return h;
+  for (; *key != '\0'; key++) start = (start ^ (unsigned char)*key) * 16777619u;
+  return start;
+}
+
+/*
+** The hash of KEY that selects its bucket.  It starts from where this program is in memory, which no other process
+** knows: who writes a file for us to read cannot choose keys that all fall into one bucket.
+*/
+SCR_FN uint32_t scr_hash_place(const char* key)
+{
+  static const char here = 0;
+
+  return scr_hash_of_key((uint32_t)((uintptr_t)&here >> 12) ^ SCR_HASH_START, key);
 }
 
 SCR_FN scr_hash* scr_hash_new(void)
@@ -1917,7 +1929,7 @@ SCR_FN scr_hash_elem* scr_hash_elem_get(const scr_hash* h, const char* key)
   uint32_t       key_hash;
 
   if (h == NULL || key == NULL) return NULL;
-  key_hash = scr_hash_of_key(key);
+  key_hash = scr_hash_place(key);
   for (e = h->bucket ? h->bucket[key_hash & h->mask] : h->first; e != NULL; e = h->bucket ? e->chain : e->next)
     if (e->key_hash == key_hash && strcmp(e->key, key) == 0) return e;
   return NULL;
@@ -1971,7 +1983,7 @@ SCR_FN scr_hash* scr_hash_set(scr_hash* h, const char* key, scr_hash* value)
     return NULL;
   }
   e->hash = value;
-  e->key_hash = scr_hash_of_key(key);
+  e->key_hash = scr_hash_place(key);
   e->prev = h->last;
   if (h->last != NULL) h->last->next = e;
   else h->first = e;
@@ -4780,7 +4792,7 @@ SCR_FN void scr_entry_free(scr_entry** e)
 /* The slot of E that holds the name REL, or would hold it. */
 SCR_FN int* scr_entry_slot(const scr_entry* e, const char* rel)
 {
-  uint32_t at = scr_hash_of_key(rel);
+  uint32_t at = scr_hash_of_key(SCR_HASH_START, rel);
 
   for (;; at++) {
     int* slot = &e->slot[at & (uint32_t)(e->slots - 1)];
@@ -7607,8 +7619,9 @@ SCR_FN int scr_filemap_files(const char* dir, const scr_hash* master, scr_hash* 
 ** Failure    Files stay as they were, or are fully replaced.
 ** ====================================================================================================== */
 
-#define SCR_INDEX_VERSION   1
-#define SCR_SUMMARY_VERSION 6
+#define SCR_INDEX_VERSION     1
+#define SCR_SUMMARY_VERSION   6
+#define SCR_SUMMARY_BYTES_MAX (1 << 20) /* it has some hundred bytes, and others may have written it */
 
 /* ---- files in <prefix>/.scr ---- */
 
@@ -7637,11 +7650,21 @@ SCR_FN int scr_record_path(const char* prefix, const char* name, char* path, siz
 }
 
 /*
-** Check DIR, which is there, on PREFIX, where it holds what every command believes: SCR_ERR_UNSAFE unless it belongs to
-** this user, to root, to the owner of PREFIX, or to PREFIX's group where PREFIX is the group's to write to; or if all
-** the world may write to it, and not to PREFIX.  SCR_ERR_PATH if its owner, this user, may not use it.
+** Returns 1 if what ST describes belongs to this user, to root, to the owner of the prefix TOP, or to TOP's group where
+** TOP is the group's to write to: to nobody who just has found a directory that all can write to.
 */
-SCR_FN int scr_record_check_dir(const char* prefix, const char* dir)
+SCR_FN int scr_record_is_known(const struct stat* st, const struct stat* top)
+{
+  return st->st_uid == geteuid() || st->st_uid == 0 || st->st_uid == top->st_uid ||
+         (top->st_mode & S_IWGRP && top->st_gid == st->st_gid);
+}
+
+/*
+** Check DIR, which is there, on PREFIX, where it holds what every command believes: SCR_ERR_UNSAFE if a stranger owns
+** it, or all the world may write to it, and not to PREFIX.  WRITES: SCR_ERR_PATH if its owner, this user, may not use
+** it.
+*/
+SCR_FN int scr_record_check_dir(const char* prefix, const char* dir, int writes)
 {
   struct stat st, top;
 
@@ -7649,16 +7672,29 @@ SCR_FN int scr_record_check_dir(const char* prefix, const char* dir)
   if (!S_ISDIR(st.st_mode)) return SCR_ERR(SCR_ERR_PATH, "%s is not a directory; move it away", dir);
   if (st.st_uid != geteuid() && st.st_uid != 0 && st.st_uid != top.st_uid &&
       !(top.st_mode & S_IWGRP && top.st_gid == st.st_gid))
-    return SCR_ERR(SCR_ERR_UNSAFE, "%s belongs to user %lu, who is neither you nor the owner of %s; move it away", dir,
-                   (unsigned long)st.st_uid, prefix);
+    return SCR_ERR(SCR_ERR_UNSAFE,
+                   "%s belongs to user %lu, who is neither you nor the owner of %s; move it away, or choose "
+                   "another prefix",
+                   dir, (unsigned long)st.st_uid, prefix);
   if (st.st_mode & S_IWOTH && !(top.st_mode & S_IWOTH))
     return SCR_ERR(SCR_ERR_UNSAFE, "%s can be written by all users (mode %04o), and %s cannot; chmod o-w it", dir,
                    (unsigned)(st.st_mode & 07777), prefix);
-  if (st.st_uid == geteuid() && geteuid() != 0 && (st.st_mode & S_IRWXU) != S_IRWXU)
+  if (writes && st.st_uid == geteuid() && geteuid() != 0 && (st.st_mode & S_IRWXU) != S_IRWXU)
     return SCR_ERR(SCR_ERR_PATH,
                    "%s takes rights from you, its owner (mode %04o), as a umask like 0177 does; chmod u+rwx it", dir,
                    (unsigned)(st.st_mode & 07777));
   return SCR_SUCCESS;
+}
+
+/* The same of PREFIX/.scr, which may be missing, and from which only is to be read. */
+SCR_FN int scr_record_check_home(const char* prefix)
+{
+  char        dir[SCR_MAX_FILENAME];
+  struct stat st;
+  int         rc = scr_fmt(dir, sizeof dir, "%s/.scr", prefix);
+
+  if (rc != SCR_SUCCESS || scr_os.lstat(dir, &st) < 0) return rc; /* who reads there says why that fails */
+  return scr_record_check_dir(prefix, dir, 0);
 }
 
 /* Returns 1 if nothing is left to read in D, an open directory. */
@@ -7704,10 +7740,11 @@ SCR_FN int scr_record_mkdir(const char* prefix)
 
   if (rc != SCR_SUCCESS) return rc;
   if (scr_os.mkdir(path, 0755) < 0) { /* whatever the umask: who can write there can mislead every command */
-    if (errno == EEXIST) return scr_record_check_dir(prefix, path);
+    if (errno == EEXIST) return scr_record_check_dir(prefix, path, 1);
     return SCR_ERRNO("cannot create the directory %s; is the prefix there and writable?", path);
   }
-  if ((rc = scr_dir_sync(path)) != SCR_SUCCESS || (rc = scr_record_check_dir(prefix, path)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_dir_sync(path)) != SCR_SUCCESS || (rc = scr_record_check_dir(prefix, path, 1)) != SCR_SUCCESS)
+    return rc;
   if (stat(prefix, &st) < 0 || (fd = scr_os.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0)) < 0) return SCR_SUCCESS;
   d = fdopendir(fd);
   if (d != NULL && scr_dir_is_empty(d)) { /* else somebody has given the name to another directory meanwhile */
@@ -7730,8 +7767,8 @@ SCR_FN int scr_record_sync_dir(const char* prefix)
   return rc == SCR_SUCCESS ? scr_dir_sync(path) : rc;
 }
 
-/* Read the file NAME of PREFIX; R is empty if there is none.  The caller calls scr_record_close, after an error too. */
-SCR_FN int scr_record_read(scr_record* r, const char* prefix, const char* name)
+/* As scr_record_read, where it is known who may have written the file. */
+SCR_FN int scr_record_load(scr_record* r, const char* prefix, const char* name)
 {
   char path[SCR_MAX_FILENAME];
   int  rc;
@@ -7745,6 +7782,16 @@ SCR_FN int scr_record_read(scr_record* r, const char* prefix, const char* name)
   if ((rc = scr_record_path(prefix, name, path, sizeof path)) != SCR_SUCCESS) return rc;
   rc = scr_hash_file_read_record(path, r->h, NULL);
   return rc == SCR_ERR_NOT_FOUND ? SCR_SUCCESS : rc;
+}
+
+/* Read the file NAME of PREFIX; R is empty if there is none.  The caller calls scr_record_close, after an error too. */
+SCR_FN int scr_record_read(scr_record* r, const char* prefix, const char* name)
+{
+  int rc = scr_record_check_home(prefix);
+
+  memset(r, 0, sizeof *r);
+  r->lock = -1;
+  return rc == SCR_SUCCESS ? scr_record_load(r, prefix, name) : rc;
 }
 
 /*
@@ -7761,7 +7808,7 @@ SCR_FN int scr_record_open(scr_record* r, const char* prefix, const char* name)
   if ((rc = scr_record_mkdir(prefix)) != SCR_SUCCESS) return rc;
   if ((rc = scr_record_path(prefix, name, path, sizeof path)) != SCR_SUCCESS) return rc;
   if ((rc = scr_hash_file_lock(path, &lock)) != SCR_SUCCESS) return rc;
-  rc = scr_record_read(r, prefix, name);
+  rc = scr_record_load(r, prefix, name);
   r->lock = lock;
   return rc;
 }
@@ -8799,8 +8846,10 @@ SCR_FN int scr_summary_write(const char* path, const scr_desc* desc)
 SCR_FN int scr_summary_read(const char* path, scr_desc* desc, int* complete)
 {
   scr_hash* h = scr_hash_new();
-  int       version, rc = h == NULL ? SCR_ERR_OOM() : scr_hash_file_read(path, h);
+  uint64_t  head;
+  int       version, rc;
 
+  rc = h == NULL ? SCR_ERR_OOM() : scr_hash_file_load(path, 1, SCR_SUMMARY_BYTES_MAX, h, &head, NULL);
   if (rc == SCR_SUCCESS)
     rc = scr_record_check_version(h, path, "a summary", SCR_SUMMARY_VERSION, SCR_SUMMARY_VERSION, &version);
   if (rc == SCR_SUCCESS && scr_hash_size(scr_hash_get(h, "DSET")) == 0)
@@ -9675,9 +9724,21 @@ SCR_FN int scr_rank2file_write_leaf(const char* prefix, const char* dir, const s
 /* A visit of the objects L of a leaf; an error ends the walk. */
 typedef int (*scr_rank2file_visit)(const scr_objects* l, void* arg);
 
-/* Visit the leaves below the node M of the dataset OF at PLACE. */
+/* Add FILE, which a node of the map of the dataset at PLACE names, to SEEN.  SCR_ERR_FORMAT if it is there. */
+SCR_FN int scr_rank2file_once(const char* prefix, const scr_prefix_place* place, const char* file, scr_hash* seen)
+{
+  char rel[SCR_MAX_FILENAME];
+  int  rc = scr_rank2file_rel(prefix, place, file, rel, sizeof rel);
+
+  if (rc == SCR_SUCCESS && scr_hash_get(seen, rel) != NULL)
+    rc = SCR_ERR(SCR_ERR_FORMAT, "%s/%s is in its rank2file map twice", prefix, rel);
+  if (rc == SCR_SUCCESS && scr_hash_set(seen, rel, scr_hash_new()) == NULL) rc = SCR_ERR_OOM();
+  return rc;
+}
+
+/* Visit the leaves below the node M of the dataset OF at PLACE; none of the files in SEEN, which receives what is. */
 SCR_FN int scr_rank2file_walk_below(const char* prefix, const scr_prefix_place* place, const scr_identity* of,
-                                    const scr_rank2file* m, scr_rank2file_visit visit, void* arg)
+                                    const scr_rank2file* m, scr_hash* seen, scr_rank2file_visit visit, void* arg)
 {
   int i, rc = SCR_SUCCESS;
 
@@ -9685,12 +9746,13 @@ SCR_FN int scr_rank2file_walk_below(const char* prefix, const scr_prefix_place* 
     scr_rank2file below = SCR_ZEROS;
     scr_objects   l = SCR_ZEROS;
     l.id = of->id;
-    if (m->level == 1) {
+    rc = scr_rank2file_once(prefix, place, m->file[i], seen);
+    if (rc == SCR_SUCCESS && m->level == 1) {
       rc = scr_rank2file_read_leaf(prefix, place, of, m->file[i], &l);
       if (rc == SCR_SUCCESS) rc = visit(&l, arg);
-    } else {
+    } else if (rc == SCR_SUCCESS) {
       rc = scr_rank2file_read(prefix, place, m->file[i], m->level - 1, &below);
-      if (rc == SCR_SUCCESS) rc = scr_rank2file_walk_below(prefix, place, of, &below, visit, arg);
+      if (rc == SCR_SUCCESS) rc = scr_rank2file_walk_below(prefix, place, of, &below, seen, visit, arg);
     }
     scr_objects_free(&l);
     scr_rank2file_free(&below);
@@ -9706,11 +9768,13 @@ SCR_FN int scr_rank2file_walk(const char* prefix, const scr_prefix_place* place,
                               int* ranks, scr_rank2file_visit visit, void* arg)
 {
   scr_rank2file root;
+  scr_hash*     seen = scr_hash_new();
   int           rc = scr_rank2file_read_root(prefix, place, &root);
 
   if (rc == SCR_SUCCESS && scr_identity_differs(&root.identity, identity))
     rc = SCR_ERR(SCR_ERR_INVALID, "the rank2file map in %s/%s is that of another dataset", prefix, place->meta);
-  if (rc == SCR_SUCCESS) rc = scr_rank2file_walk_below(prefix, place, identity, &root, visit, arg);
+  if (rc == SCR_SUCCESS) rc = scr_rank2file_walk_below(prefix, place, identity, &root, seen, visit, arg);
+  scr_hash_delete(&seen);
   if (ranks != NULL) *ranks = root.ranks;
   scr_rank2file_free(&root);
   return rc;
@@ -10011,8 +10075,9 @@ SCR_FN int scr_prefix_may_delete(const char* prefix, const char* dir)
   do {
     n += strcspn(dir + n, "/");
     if (scr_fmt(top, sizeof top, "%.*s", (int)n, dir) == SCR_SUCCESS && scr_prefix_is_other(prefix, top))
-      return SCR_ERR(SCR_ERR_UNSAFE, "%s/%s belongs to the prefix %s/%s, which has an index of its own: it is not deleted",
-                     prefix, dir, prefix, top);
+      return SCR_ERR(SCR_ERR_UNSAFE,
+                     "%s/%s belongs to the prefix %s/%s, which has an index of its own: it is not deleted", prefix, dir,
+                     prefix, top);
   } while (dir[n++] != '\0');
   return SCR_SUCCESS;
 }
@@ -10052,11 +10117,33 @@ SCR_FN int scr_prefix_clear(const char* prefix, const char* dir, const scr_ident
   return rc == SCR_ERR_MISSING ? SCR_SUCCESS : rc;
 }
 
+/* Returns 1, with a warning, if a stranger owns DIR below PREFIX or what it lies in: who can put his files there. */
+SCR_FN int scr_prefix_is_strange(const char* prefix, const char* dir)
+{
+  char        path[SCR_MAX_FILENAME];
+  struct stat st, top;
+  size_t      n = 0;
+
+  if (stat(prefix, &top) < 0) return 0;
+  do {
+    n += strcspn(dir + n, "/");
+    if (scr_fmt(path, sizeof path, "%s/%.*s", prefix, (int)n, dir) != SCR_SUCCESS || scr_os.lstat(path, &st) < 0)
+      return 0;
+    if (scr_record_is_known(&st, &top)) continue;
+    scr_warn(
+        "%s belongs to user %lu, who is neither you nor the owner of %s, and can replace what is written there: no "
+        "metadata are; remove it, or choose another prefix",
+        path, (unsigned long)st.st_uid, prefix);
+    return 1;
+  } while (dir[n++] != '\0');
+  return 0;
+}
+
 /*
-** Returns 1 if the directory DIR below the prefix may hold the metadata of the dataset IDENTITY: it has no summary, or
-** one of this dataset or of one whose flush was killed, and INDEX has no other complete dataset there.  A summary that
-** cannot be read might belong to any dataset, so DIR is then not used.  INDEX is NULL if it cannot be read: then
-** nothing is taken for what a killed flush left.
+** Returns 1 if the directory DIR below the prefix may hold the metadata of the dataset IDENTITY: no stranger owns it, it
+** has no summary, or one of this dataset or of one whose flush was killed, and INDEX has no other complete dataset
+** there.  A summary that cannot be read might belong to any dataset, so DIR is then not used.  INDEX is NULL if it
+** cannot be read: then nothing is taken for what a killed flush left.
 */
 SCR_FN int scr_prefix_may_use(const char* prefix, const scr_index* index, const char* dir, const scr_identity* identity)
 {
@@ -10065,6 +10152,7 @@ SCR_FN int scr_prefix_may_use(const char* prefix, const scr_index* index, const 
   scr_index_item it = SCR_ZEROS;
   int            complete, may, rc = scr_summary_path(prefix, dir, path);
 
+  if (scr_prefix_is_strange(prefix, dir)) return 0;
   if (rc == SCR_SUCCESS) rc = scr_summary_read(path, &other, &complete);
   may = rc == SCR_ERR_NOT_FOUND || rc == SCR_SUCCESS;
   while (may && index != NULL && scr_index_walk(index, &it))
@@ -11843,6 +11931,7 @@ SCR_FN int scr_status_read(const char* prefix, scr_hash* h)
   char path[SCR_MAX_FILENAME];
   int  i, rc = scr_record_path(prefix, "status.scr", path, sizeof path);
 
+  if (rc == SCR_SUCCESS) rc = scr_record_check_home(prefix);
   if (rc != SCR_SUCCESS) return rc;
   for (i = 0; i < 20; i++) {
     rc = scr_hash_file_read_record(path, h, NULL);
@@ -13691,9 +13780,12 @@ SCR_FN int scr_stage_hold(const char* prefix, const char* stage)
   int         rc, fd = scr_os.open(stage, SCR_O_DIR | O_NOFOLLOW, 0);
 
   if (fd < 0 && errno == ENOENT) return SCR_ERR(SCR_ERR_NOT_FOUND, "%s is missing", stage);
-  if (fd < 0) return SCR_ERRNO("cannot open the directory %s", stage);
+  if (fd < 0) {
+    rc = SCR_ERRNO("cannot open the directory %s", stage);
+    return scr_os.lstat(stage, &st) == 0 && scr_stage_judge(prefix, stage, &st) == SCR_ERR_UNSAFE ? SCR_ERR_UNSAFE : rc;
+  }
   rc = fstat(fd, &st) < 0 ? SCR_ERRNO("cannot look at %s", stage) : scr_stage_judge(prefix, stage, &st);
-  if (rc == SCR_SUCCESS) rc = scr_record_check_dir(prefix, stage);
+  if (rc == SCR_SUCCESS) rc = scr_record_check_dir(prefix, stage, 1);
   if (rc == SCR_SUCCESS) scr_fence_pin(SCR_FENCE_TARGET, stage, fd);
   else scr_os.close(fd);
   return rc;
@@ -13830,7 +13922,7 @@ SCR_FN int scr_stage_collect(const scr_home* home, const scr_entry* e, const cha
   if (rc == SCR_SUCCESS) rc = scr_mkdirs(stage, mode);
   if (rc == SCR_SUCCESS) rc = scr_stage_hold(prefix, stage);
   if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, mode);
-  if (rc == SCR_SUCCESS) rc = scr_record_check_dir(prefix, path);
+  if (rc == SCR_SUCCESS) rc = scr_record_check_dir(prefix, path, 1);
   if (rc == SCR_SUCCESS) scr_dirs_above(dirs, prefix, path);
   for (i = 0; rc == SCR_SUCCESS && i < all->files; i++) {
     scr_file* f = &all->file[i];
@@ -15938,11 +16030,17 @@ SCR_FN int scr_dirs_first(const scr_world* w, const char* base, int* first)
   return SCR_SUCCESS;
 }
 
+/* 1 if others than its owner, root and root's group can take files of others out of the directory ST. */
+SCR_FN int scr_dir_has_others(const struct stat* st)
+{
+  if (st->st_mode & S_ISVTX) return 0;
+  return st->st_gid == 0 ? (st->st_mode & S_IWOTH) != 0 : scr_file_has_writers(st, 0);
+}
+
 /* 1 if another user than root can replace what the directory, or the link, has that ST describes. */
 SCR_FN int scr_dir_is_foreign(const struct stat* st)
 {
-  return (st->st_uid != geteuid() && st->st_uid != 0) ||
-         (!S_ISLNK(st->st_mode) && st->st_mode & S_IWOTH && !(st->st_mode & S_ISVTX));
+  return (st->st_uid != geteuid() && st->st_uid != 0) || (!S_ISLNK(st->st_mode) && scr_dir_has_others(st));
 }
 
 /* Warn of the first directory or link on PATH, an absolute path of BASE, that is foreign.  Returns 1 if one is. */
@@ -15958,9 +16056,9 @@ SCR_FN int scr_dir_tell_above(const char* path, const char* base)
     if (scr_os.lstat(above, &st) < 0 || !scr_dir_is_foreign(&st)) continue;
     if (*at == '\0' && !S_ISLNK(st.st_mode)) break; /* the base itself */
     scr_warn_each(
-        "%s, on the way to the base %s, belongs to user %lu or can be written by all; who can rename there can "
-        "replace what this job has in the base",
-        above, base, (unsigned long)st.st_uid);
+        "%s, on the way to the base %s, belongs to user %lu or can be written by others (mode %04o); who can rename "
+        "there can replace what this job has in the base",
+        above, base, (unsigned long)st.st_uid, (unsigned)(st.st_mode & 07777));
     return 1;
   }
   return 0;
@@ -15981,10 +16079,11 @@ SCR_FN void scr_dir_tell_owner(const char* dir)
   if (st.st_uid != geteuid() && st.st_uid != 0)
     scr_warn_each("the base %s belongs to user %lu, who can remove and replace what this job has there", dir,
                   (unsigned long)st.st_uid);
-  else if (st.st_mode & S_IWOTH && !(st.st_mode & S_ISVTX))
-    scr_warn_each("the base %s can be written by all users, who can remove and replace what this job has there; its "
-                  "owner gives it the sticky bit: chmod +t",
-                  dir);
+  else if (scr_dir_has_others(&st))
+    scr_warn_each(
+        "the base %s can be written by others (mode %04o), who can remove and replace what this job has there; "
+        "its owner gives it the sticky bit: chmod +t",
+        dir, (unsigned)(st.st_mode & 07777));
 }
 
 /*
@@ -26515,10 +26614,11 @@ SCR_FN int scr_track_restore(const scr_track_record* r, int cut, const char* ckp
                  "%" PRIu64 ", have changed; put the old file back, or set SCR_TRACK=0 to leave it as it is",
                  path, ckpt, r->length);
   if (rc == SCR_SUCCESS && size > r->length && !scr_file_is_ours(&st))
-    rc = SCR_ERR(SCR_ERR_UNSAFE,
-                 "the tracked file %s belongs to user %lu, and what a restart cuts off would become a file of yours: look "
-                 "at it, and put a copy of yours in its place; SCR_TRACK=0 leaves it as it is",
-                 path, (unsigned long)st.st_uid);
+    rc = SCR_ERR(
+        SCR_ERR_UNSAFE,
+        "the tracked file %s belongs to user %lu, and what a restart cuts off would become a file of yours: look "
+        "at it, and put a copy of yours in its place; SCR_TRACK=0 leaves it as it is",
+        path, (unsigned long)st.st_uid);
   if (rc == SCR_SUCCESS && cut && size > r->length) {
     rc = scr_track_keep(fd, path, r->length, &st);
     if (rc == SCR_SUCCESS &&

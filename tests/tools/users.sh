@@ -191,6 +191,19 @@ fresh 1777
 they mkdir .scr
 job 1
 tell "a .scr of somebody else" "/.scr belongs to user $(id -u $theirs), who is neither you nor the owner of"
+chown root "$p"
+for c in "scr_index --list" "scr_have_restart" "scr_postrun" "scr_status" "scr_flush_file --dir $p --latest"; do
+  says "a .scr of somebody else: $c" 1 "/.scr belongs to user $(id -u $theirs), who is neither you" as $mine $c
+done
+fresh 1777
+they mkdir -m 777 step.2
+check "a run whose checkpoint has a directory of somebody else" 0 "" job 2
+tell "a directory of somebody else" "step.2 belongs to user $(id -u $theirs), who is neither you nor the owner .* no metadata are"
+check "its metadata are not there" 0 "" test -f scr.dataset.2/.scr/summary.scr -a ! -e step.2/.scr
+they sh -c 'cd step.2 && sed s/2/3/g rank_0 >x && mv -f x rank_0'
+rm -rf "${base:?}"/*
+check "and what somebody else put there is not restarted from" 0 "" job 2
+tell "the older one is" "restarted from step.1"
 fresh 755
 as $mine mkdir -m 777 .scr
 job 1
@@ -316,7 +329,14 @@ check "a base that scr_check_node makes, with umask 0" 0 "755 755" sh -c "echo \
 fresh 755
 chmod -t "$base"
 check "a base without the sticky bit" 0 "" job 1
-tell "a base without the sticky bit" "the base $base can be written by all users.*chmod +t"
+tell "a base without the sticky bit" "the base $base can be written by others (mode 0777).*chmod +t"
+fresh 755
+chgrp $group "$base" && chmod 2770 "$base"
+check "a base of the group" 0 "" job 1
+tell "a base of the group" "the base $base can be written by others (mode 2770).*chmod +t"
+chmod +t "$base"
+check "a sticky base of the group" 0 "" job 1
+check "is no matter" 1 "0" grep -c "can be written by others" "$tmp/said"
 fresh 755
 rm -rf "$base" && mkdir -m 777 "$base" && chmod 1777 "$base"
 umask 0

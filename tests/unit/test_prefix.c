@@ -1452,6 +1452,27 @@ static void one_dataset_whose_renames_fail_does_not_keep_back_another(void)
   scr_index_close(&index, SCR_SUCCESS, 0);
 }
 
+/* Who can write to the index of a prefix may have none of the rights that another prefix below it asks for. */
+static void a_deletion_does_not_reach_into_another_prefix(void)
+{
+  scr_index index;
+  int       other;
+
+  for (other = 1; other >= 0; other--) {
+    records_begin();
+    prefix_killed(5, "mine/five");
+    CHECK_INT(scr_prefix_finish_all(records_prefix), SCR_SUCCESS);
+    CHECK_INT(scr_index_open(&index, records_prefix), SCR_SUCCESS);
+    scr_index_begin_deletion(&index, 5, "mine/five");
+    CHECK_INT(scr_index_close(&index, SCR_SUCCESS, 1), SCR_SUCCESS);
+    if (other) records_put("mine/.scr/index.scr", "of mine");
+    CHECK_INT(scr_prefix_finish_all(records_prefix), other ? SCR_ERR_UNSAFE : SCR_SUCCESS);
+    CHECK_INT(prefix_has_files("mine/five"), other);
+    CHECK_INT(scr_prefix_finish_all(records_prefix), SCR_SUCCESS); /* it is told once */
+    CHECK_INT(prefix_has_files("mine/five"), other);
+  }
+}
+
 static int prefix_story(const char* prefix)
 {
   return scr_prefix_finish_all(prefix);
@@ -1610,6 +1631,7 @@ static void test_prefix(void)
   a_hostile_rank2file_does_no_harm();
   a_failure_leaves_no_half_a_map_and_no_half_a_summary();
   one_dataset_whose_renames_fail_does_not_keep_back_another();
+  a_deletion_does_not_reach_into_another_prefix();
   a_flush_that_was_killed_is_finished_whatever_fails();
   what_is_forgotten_leaves_the_files_of_the_application();
   a_dataset_gets_a_directory_that_holds_no_other();

@@ -228,6 +228,29 @@ static void a_tree_that_is_damaged_is_refused(void)
   }
 }
 
+/* With a node on each of 32 levels that has the next one a hundred times, a walk would have no end. */
+static void a_file_that_is_in_a_tree_twice_is_refused(void)
+{
+  scr_prefix_place place;
+  scr_identity     identity;
+  scr_hash*        h = scr_hash_new();
+  tree             t;
+  int              read;
+
+  memset(&identity, 0, sizeof identity);
+  memset(&t, 0, sizeof t);
+  identity.id = 5;
+  t.files = 1;
+  CHECK(tree_try(20, 1, 250, 0) >= 3);
+  CHECK_INT(scr_prefix_locate(records_prefix, 5, "run/5", &place), SCR_SUCCESS);
+  CHECK_INT(scr_hash_file_read(records_at("run/5/.scr/rank2file.1.0.scr"), h), SCR_SUCCESS);
+  scr_hash_util_set_str(scr_hash_setf(h, NULL, "%s %s", "RANK", "999"), "FILE", ".scr/./rank2file.0.0.scr");
+  CHECK_INT(scr_hash_file_write(records_at("run/5/.scr/rank2file.1.0.scr"), h), SCR_SUCCESS);
+  CHECK_INT(scr_rank2file_walk(records_prefix, &place, &identity, &read, tree_visit, &t), SCR_ERR_FORMAT);
+  CHECK(strstr(scr_err_text, "run/5/.scr/rank2file.0.0.scr is in its rank2file map twice") != NULL);
+  scr_hash_delete(&h);
+}
+
 /* ---- containers ------------------------------------------------------------------------------------------------ */
 
 static int packed_is(const scr_object* o, int i, const char* path, uint64_t offset, uint64_t length)
@@ -348,6 +371,7 @@ static void test_rank2file(void)
 {
   a_map_grows_in_depth_and_no_file_of_it_in_size();
   a_tree_that_is_damaged_is_refused();
+  a_file_that_is_in_a_tree_twice_is_refused();
   the_file_of_the_guide_lies_in_three_containers();
   each_container_belongs_to_one_object();
   segments_that_do_not_make_up_their_file_are_refused();
