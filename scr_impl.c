@@ -1805,8 +1805,8 @@ SCR_FN void scr_flat_remove(const char* dir)
 ** form.
 **
 ** Uses       memory
-** Offers     scr_hash, scr_hash_elem; scr_hash_of_key, SCR_HASH_START, scr_hash_new, scr_hash_size, scr_hash_elem_first,
-**            scr_hash_elem_next, scr_hash_elem_key, scr_hash_elem_hash, scr_hash_unset_all, scr_hash_delete,
+** Offers     scr_hash, scr_hash_elem; scr_hash_of_key, SCR_HASH_START, scr_hash_new, scr_hash_size,
+**            scr_hash_elem_first, scr_hash_elem_next, scr_hash_elem_key, scr_hash_elem_hash, scr_hash_unset_all, scr_hash_delete,
 **            scr_hash_elem_get, scr_hash_set, scr_hash_get, scr_hash_extract, scr_hash_unset, scr_hash_get_kv,
 **            scr_hash_set_kv, scr_hash_get_kv_int, scr_hash_set_kv_int, scr_hash_unset_kv, scr_hash_unset_kv_int,
 **            scr_hash_elem_get_first_val, scr_hash_setf, scr_hash_getf, scr_hash_merge, scr_hash_dup,
@@ -10140,8 +10140,8 @@ SCR_FN int scr_prefix_is_strange(const char* prefix, const char* dir)
 }
 
 /*
-** Returns 1 if the directory DIR below the prefix may hold the metadata of the dataset IDENTITY: no stranger owns it, it
-** has no summary, or one of this dataset or of one whose flush was killed, and INDEX has no other complete dataset
+** Returns 1 if the directory DIR below the prefix may hold the metadata of the dataset IDENTITY: no stranger owns it,
+** it has no summary, or one of this dataset or of one whose flush was killed, and INDEX has no other complete dataset
 ** there.  A summary that cannot be read might belong to any dataset, so DIR is then not used.  INDEX is NULL if it
 ** cannot be read: then nothing is taken for what a killed flush left.
 */

@@ -182,8 +182,8 @@ static void describe(uint64_t n)
 }
 
 /*
-** Open FILE, which the library may have made, with the rights of the umask.  What another user has put in its place since
-** then receives nothing of this memory, and what a link there leads to stays as it is: that is EPERM.
+** Open FILE, which the library may have made, with the rights of the umask.  What another user has put in its place
+** since then receives nothing of this memory, and what a link there leads to stays as it is: that is EPERM.
 */
 static int open_own(const char* file)
 {
