@@ -1806,14 +1806,15 @@ SCR_FN void scr_flat_remove(const char* dir)
 **
 ** Uses       memory
 ** Offers     scr_hash, scr_hash_elem; scr_hash_of_key, SCR_HASH_START, scr_hash_new, scr_hash_size,
-**            scr_hash_elem_first, scr_hash_elem_next, scr_hash_elem_key, scr_hash_elem_hash, scr_hash_unset_all, scr_hash_delete,
-**            scr_hash_elem_get, scr_hash_set, scr_hash_get, scr_hash_extract, scr_hash_unset, scr_hash_get_kv,
-**            scr_hash_set_kv, scr_hash_get_kv_int, scr_hash_set_kv_int, scr_hash_unset_kv, scr_hash_unset_kv_int,
-**            scr_hash_elem_get_first_val, scr_hash_setf, scr_hash_getf, scr_hash_merge, scr_hash_dup,
-**            scr_hash_sort_int, scr_put_be, scr_get_be, scr_hash_pack_size, scr_hash_pack, scr_hash_unpack,
-**            scr_hash_util_set_str, scr_hash_util_set_int, scr_hash_util_set_int64,
-**            scr_hash_util_set_bytecount, scr_hash_util_set_crc32_fixed, scr_hash_util_get_str,
-**            scr_hash_util_get_int64, scr_hash_util_get_int, scr_hash_util_get_bytecount, scr_hash_util_get_crc32,
+**            scr_hash_elem_first, scr_hash_elem_next, scr_hash_elem_key, scr_hash_elem_hash,
+**            scr_hash_unset_all, scr_hash_delete, scr_hash_elem_get, scr_hash_set, scr_hash_get,
+**            scr_hash_extract, scr_hash_unset, scr_hash_get_kv, scr_hash_set_kv, scr_hash_get_kv_int,
+**            scr_hash_set_kv_int, scr_hash_unset_kv, scr_hash_unset_kv_int, scr_hash_elem_get_first_val,
+**            scr_hash_setf, scr_hash_getf, scr_hash_merge, scr_hash_dup, scr_hash_sort_int, scr_put_be,
+**            scr_get_be, scr_hash_pack_size, scr_hash_pack, scr_hash_unpack, scr_hash_util_set_str,
+**            scr_hash_util_set_int, scr_hash_util_set_int64, scr_hash_util_set_bytecount,
+**            scr_hash_util_set_crc32_fixed, scr_hash_util_get_str, scr_hash_util_get_int64,
+**            scr_hash_util_get_int, scr_hash_util_get_bytecount, scr_hash_util_get_crc32,
 **            scr_hash_int_or, scr_hash_str_or
 ** Invariants
 **   H1  Elements keep the order in which they were added, and a hash is packed in that order.
@@ -9379,14 +9380,17 @@ SCR_FN void scr_objects_prune(const scr_objects* l, const char* prefix)
 **   <dir>/.scr/rank2file.<level>.<r>.scr   LEVEL, RANKS, RANK/<r>/{FILE/<node>, OFFSET 0}: a node, which rank r wrote
 **   <dir>/.scr/rank2file.0.<r>.scr   LEVEL 0, RANKS, RANK/<owner>/FILE/<path>/{SIZE, CRC, MODE, MTIME, TMP, NOFETCH,
 **                                                     SEG/<n>/{FILE, OFFSET, LENGTH}}: a leaf
+**   <dir>/.scr/rank2file.<level>.<r>.a.scr, .b.scr   the same, of a copy that took the place of another one
+**   <dir>/.scr/rank2file.next.tmp   its root, until the index has it
 **   <dir>/.scr/rank2file.<n>.names   RANK/<owner>/FILE/<path>/..: the files whose paths have this hash, for a dataset
 **                                that is read in place; these paths are below the prefix
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, file window, copies, objects
 ** Offers     scr_rank2file, scr_rank2file_visit; scr_objects_to_hash, scr_objects_from_hash, scr_rank2file_free,
 **            scr_rank2file_add, scr_rank2file_span, scr_rank2file_begins, scr_rank2file_rel, scr_rank2file_read_root,
-**            scr_rank2file_read, scr_rank2file_write, scr_rank2file_write_root, scr_rank2file_read_leaf,
-**            scr_rank2file_write_leaf, scr_rank2file_walk, scr_names_bucket, scr_names_write, scr_names_read
+**            scr_rank2file_read, scr_rank2file_write, scr_rank2file_write_root, scr_rank2file_take_over,
+**            scr_rank2file_find_tag, scr_rank2file_read_leaf, scr_rank2file_write_leaf, scr_rank2file_walk,
+**            scr_names_bucket, scr_names_write, scr_names_read
 ** Failure    Files stay as they were, or are fully replaced.
 ** ====================================================================================================== */
 
@@ -9668,10 +9672,53 @@ SCR_FN int scr_rank2file_write(const char* prefix, const char* dir, const scr_ra
   return rc;
 }
 
-/* Write M, the root of the map in DIR below PREFIX, atomically. */
-SCR_FN int scr_rank2file_write_root(const char* prefix, const char* dir, const scr_rank2file* m)
+/*
+** Write M, the root of the map in DIR below PREFIX, atomically: it waits under another name for scr_rank2file_take_over
+** if its nodes have a TAG.
+*/
+SCR_FN int scr_rank2file_write_root(const char* prefix, const char* dir, const scr_rank2file* m, const char* tag)
 {
+  char path[SCR_MAX_FILENAME];
+
+  if (*tag != '\0') return scr_rank2file_write(prefix, dir, m, ".scr/rank2file.next.tmp");
+  if (scr_fmt(path, sizeof path, "%s/%s/.scr/rank2file.next.tmp", prefix, dir) == SCR_SUCCESS)
+    scr_os.unlink(path); /* of a copy that did not come into the index */
   return scr_rank2file_write(prefix, dir, m, ".scr/rank2file.scr");
+}
+
+/* The index has the copy at PLACE: if its root is still waiting, that takes the place of the one before. */
+SCR_FN int scr_rank2file_take_over(const char* prefix, const scr_prefix_place* place)
+{
+  char from[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
+  int  rc = scr_fmt(from, sizeof from, "%s/%s/rank2file.next.tmp", prefix, place->meta);
+
+  if (rc == SCR_SUCCESS) rc = scr_fmt(to, sizeof to, "%s/%s/rank2file.scr", prefix, place->meta);
+  if (rc != SCR_SUCCESS) return rc;
+  if (scr_os.rename(from, to) < 0) return errno == ENOENT ? SCR_SUCCESS : SCR_ERRNO("cannot rename %s to %s", from, to);
+  if (scr_fmt(to, sizeof to, "%s/%s", prefix, place->meta) == SCR_SUCCESS) rc = scr_dir_sync(to);
+  return rc;
+}
+
+/*
+** The index has the dataset ID in DIR below PREFIX: TAG becomes what tells the nodes of a new map from those of the one
+** that is there, "" if that is not there or damaged.
+*/
+SCR_FN int scr_rank2file_find_tag(const char* prefix, int id, const char* dir, char tag[4])
+{
+  scr_prefix_place place;
+  scr_rank2file    root = SCR_ZEROS;
+  scr_err_record   why;
+  int              rc = scr_prefix_locate(prefix, id, dir, &place);
+
+  *tag = '\0';
+  if (rc != SCR_SUCCESS) return rc;
+  scr_err_save(&why);
+  rc = scr_rank2file_read_root(prefix, &place, &root);
+  if (rc == SCR_SUCCESS && root.n > 0) snprintf(tag, 4, strstr(root.file[0], ".a.scr") == NULL ? ".a" : ".b");
+  scr_rank2file_free(&root);
+  if (!scr_err_is_damage(rc)) return rc;
+  scr_err_restore(&why);
+  return SCR_SUCCESS;
 }
 
 /*
@@ -9700,15 +9747,15 @@ SCR_FN int scr_rank2file_read_leaf(const char* prefix, const scr_prefix_place* p
 }
 
 /*
-** Write the leaf of rank RANK in the map of the dataset OF: BODY, from scr_objects_to_hash; *RANKS receives the number
-** of its owners, and FILE, of N bytes, its name.
+** Write the leaf of rank RANK, with TAG in its name, in the map of the dataset OF: BODY, from scr_objects_to_hash;
+** *RANKS receives the number of its owners, and FILE, of N bytes, its name.
 */
 SCR_FN int scr_rank2file_write_leaf(const char* prefix, const char* dir, const scr_identity* of, int rank,
-                                    const scr_hash* body, int* ranks, char* file, size_t n)
+                                    const char* tag, const scr_hash* body, int* ranks, char* file, size_t n)
 {
   scr_hash *h = scr_hash_new(), *leaf = scr_hash_set(h, "RANK2FILE", scr_hash_new());
   char      path[SCR_MAX_FILENAME];
-  int       rc = scr_fmt(file, n, ".scr/rank2file.0.%d.scr", rank);
+  int       rc = scr_fmt(file, n, ".scr/rank2file.0.%d%s.scr", rank, tag);
 
   *ranks = scr_hash_size(scr_hash_get(body, "RANK"));
   scr_hash_util_set_int(leaf, "LEVEL", 0);
@@ -9975,6 +10022,7 @@ SCR_FN int scr_prefix_finish_renames(const char* prefix, int id, const char* dir
   int              rc = scr_prefix_locate(prefix, id, dir, &place);
 
   identity.id = id;
+  if (rc == SCR_SUCCESS) rc = scr_rank2file_take_over(prefix, &place);
   return rc == SCR_SUCCESS
              ? scr_rank2file_walk(prefix, &place, &identity, NULL, scr_prefix_finish_leaf, (void*)(uintptr_t)prefix)
              : rc;
@@ -13504,11 +13552,13 @@ SCR_FN int scr_hold_prefix(const char* prefix, int seconds, int* fd)
 
 /* ---- the map of a dataset that one process makes ---- */
 
-/* Write BODY, the objects of ranks from FIRST on, as a leaf below the root M; BODY is empty then. */
-SCR_FN int scr_make_leaf(const char* prefix, const char* dir, scr_rank2file* m, int first, scr_hash* body)
+/* Write BODY, the objects of ranks from FIRST on, as a leaf with TAG below the root M; BODY is empty then. */
+SCR_FN int scr_make_leaf(const char* prefix, const char* dir, scr_rank2file* m, int first, const char* tag,
+                         scr_hash* body)
 {
   char file[64];
-  int  ranks = 0, rc = scr_rank2file_write_leaf(prefix, dir, &m->identity, first, body, &ranks, file, sizeof file);
+  int  ranks = 0;
+  int  rc = scr_rank2file_write_leaf(prefix, dir, &m->identity, first, tag, body, &ranks, file, sizeof file);
 
   m->ranks += ranks;
   if (rc == SCR_SUCCESS) rc = scr_rank2file_add(m, first, file);
@@ -13519,10 +13569,10 @@ SCR_FN int scr_make_leaf(const char* prefix, const char* dir, scr_rank2file* m, 
 /*
 ** Write the rank2file map of the objects L, in the order of their owners, of the dataset IDENTITY in DIR below PREFIX:
 ** leaves of at most SIZE bytes, if no rank alone needs more, and a root.  A root of one MiB is above 10^4 leaves, so no
-** level between them is needed.
+** level between them is needed.  TAG as for scr_rank2file_write_root.
 */
 SCR_FN int scr_make_map(const scr_objects* l, const char* prefix, const char* dir, const scr_identity* identity,
-                        uint64_t size)
+                        uint64_t size, const char* tag)
 {
   scr_hash *    body = scr_hash_new(), *one;
   scr_rank2file m = SCR_ZEROS;
@@ -13540,7 +13590,7 @@ SCR_FN int scr_make_map(const scr_objects* l, const char* prefix, const char* di
     one = scr_hash_new();
     rc = scr_objects_to_hash(&of, prefix, dir, one);
     if (rc == SCR_SUCCESS && i > begin && bytes + scr_hash_pack_size(one) > size) {
-      rc = scr_make_leaf(prefix, dir, &m, l->owner[begin], body);
+      rc = scr_make_leaf(prefix, dir, &m, l->owner[begin], tag, body);
       begin = i;
       bytes = 0;
     }
@@ -13548,8 +13598,8 @@ SCR_FN int scr_make_map(const scr_objects* l, const char* prefix, const char* di
     scr_hash_merge(body, one);
     scr_hash_delete(&one);
   }
-  if (rc == SCR_SUCCESS) rc = scr_make_leaf(prefix, dir, &m, l->owner[begin], body);
-  if (rc == SCR_SUCCESS) rc = scr_rank2file_write_root(prefix, dir, &m);
+  if (rc == SCR_SUCCESS) rc = scr_make_leaf(prefix, dir, &m, l->owner[begin], tag, body);
+  if (rc == SCR_SUCCESS) rc = scr_rank2file_write_root(prefix, dir, &m, tag);
   scr_rank2file_free(&m);
   scr_hash_delete(&body);
   return rc;
@@ -13630,7 +13680,7 @@ SCR_FN int scr_adopt_write(scr_adoption* a, const scr_desc* desc)
   if ((err = scr_dirs_sync(&dirs)) != SCR_SUCCESS && rc == SCR_SUCCESS) rc = err;
   for (i = 0; i < a->ranks; i++) scr_objects_add_owner(&a->objects, i);
   qsort(a->objects.object, (size_t)a->objects.n, sizeof *a->objects.object, scr_adopt_cmp);
-  if (rc == SCR_SUCCESS) rc = scr_make_map(&a->objects, a->prefix, a->dir, &desc->identity, (uint64_t)1 << 20);
+  if (rc == SCR_SUCCESS) rc = scr_make_map(&a->objects, a->prefix, a->dir, &desc->identity, (uint64_t)1 << 20, "");
   if (rc == SCR_SUCCESS) rc = scr_summary_path(a->prefix, a->dir, path);
   if (rc == SCR_SUCCESS) rc = scr_summary_write(path, desc);
   return rc;
@@ -14371,7 +14421,7 @@ SCR_FN void scr_scavenge_undo(const scr_scavenge* s)
 */
 SCR_FN int scr_scavenge_commit(scr_scavenge* s)
 {
-  char path[SCR_MAX_FILENAME];
+  char path[SCR_MAX_FILENAME], tag[4] = "";
   int  rc;
 
   s->to.prefix = s->prefix;
@@ -14383,7 +14433,9 @@ SCR_FN int scr_scavenge_commit(scr_scavenge* s)
   if (rc == SCR_SUCCESS) rc = scr_scavenge_list(s);
   if (rc == SCR_SUCCESS) rc = scr_scavenge_place(s);
   if (rc == SCR_SUCCESS) rc = scr_scavenge_find_replaced(s);
-  if (rc == SCR_SUCCESS) rc = scr_make_map(&s->objects, s->prefix, s->to.dir, &s->identity, s->map_size);
+  if (rc == SCR_SUCCESS && scr_publish_is_indexed(&s->to))
+    rc = scr_rank2file_find_tag(s->prefix, s->identity.id, s->to.dir, tag);
+  if (rc == SCR_SUCCESS) rc = scr_make_map(&s->objects, s->prefix, s->to.dir, &s->identity, s->map_size, tag);
   if (rc == SCR_SUCCESS) rc = scr_publish_enter(&s->to, &s->committed);
   if (!s->committed) scr_scavenge_undo(s);
   if (rc == SCR_SUCCESS) rc = scr_prefix_finish_renames(s->prefix, s->identity.id, s->to.dir);
@@ -16552,6 +16604,7 @@ typedef struct {
   scr_life      life;
   scr_on_prefix on_prefix;
   scr_aside     aside;   /* if it is ASIDE */
+  int           no_room; /* 1: and only for lack of room in the cache */
   int           pins;    /* flushes in progress; while not 0, it must not be deleted */
   int           damaged; /* 1: a flush found files that could not be rebuilt: it stands for no older checkpoint */
 } scr_dataset;
@@ -16645,7 +16698,6 @@ typedef struct {
   scr_strays strays;   /* what was found without an index; looked for when its prefix is not NULL; on rank 0 */
   int serve_id, serve_until; /* a choice that the index does not know as served yet: see scr_restart_choice_served */
   scr_buf     tried;         /* text: what could not be loaded, and why */
-  int         no_room;       /* the newest checkpoint in the cache that could be rebuilt if there were room; 0: none */
   char        rejected[SCR_MAX_FILENAME]; /* name of the newest checkpoint that this job has rejected */
   scr_reading reading;
 
@@ -19716,10 +19768,10 @@ SCR_FN int scr_recovery_run(scr_recovery* f)
 }
 
 /*
-** Record on every rank that the dataset f->told is set aside, as ASIDE says.  Collective over the world; the same code
-** everywhere.
+** Record on every rank that the dataset f->told is set aside, as ASIDE says; NO_ROOM: only because room is missing.
+** Collective over the world; the same code everywhere.
 */
-SCR_FN int scr_recovery_set_aside(const scr_recovery* f, scr_aside aside)
+SCR_FN int scr_recovery_set_aside(const scr_recovery* f, scr_aside aside, int no_room)
 {
   int                id = f->identity.id, rc;
   const scr_dataset* ds = scr_dataset_find(id);
@@ -19729,6 +19781,7 @@ SCR_FN int scr_recovery_set_aside(const scr_recovery* f, scr_aside aside)
   SCR_SOMETIMES(set_aside);
   rc = scr_agree(scr_dataset_add(&f->told.desc, f->told.store, SCR_ASIDE), scr.world.comm);
   if (rc == SCR_SUCCESS) scr_dataset_find(id)->aside = aside;
+  if (rc == SCR_SUCCESS) scr_dataset_find(id)->no_room = no_room;
   return rc;
 }
 
@@ -19755,10 +19808,7 @@ SCR_FN int scr_recovery_failed(scr_recovery* f, int rc)
   if (aside == SCR_ASIDE_UNPROVEN && !passed && scr.world.rank == 0)
     scr_warn("dataset %d %s is set aside: the run ended while it was being completed, and not enough of it is left",
              f->identity.id, scr_desc_name(&f->told.desc));
-  if (rc == SCR_ERR_SPACE && aside == SCR_ASIDE_KEPT && f->life == SCR_WHOLE && scr_desc_is_ckpt(&f->told.desc) &&
-      f->identity.id > scr.no_room)
-    scr.no_room = f->identity.id;
-  return scr_recovery_set_aside(f, aside);
+  return scr_recovery_set_aside(f, aside, rc == SCR_ERR_SPACE && f->life == SCR_WHOLE);
 }
 
 /*
@@ -19906,7 +19956,8 @@ SCR_FN int scr_recovery_mend(int id)
 **            scr_flush_new, scr_flush_prepare, scr_flush_run
 ** Invariants
 **   J1  A flush writes every file under a temporary name beside its final one.  Files of an indexed dataset are
-**       replaced only by renames, after the index update that removes that dataset and adds the new one.  Until the
+**       replaced only by renames, after the index update that removes that dataset and adds the new one; so is the map
+**       of a copy of the same dataset that the index has: the nodes of the new one have other names.  Until the
 **       renames are done the index says REDO, and any later run finishes them in SCR_Init (scr_prefix_finish_all).
 **   J2  The order at the end of a flush: data, fsync, rank2file map and summary, fsync, COMPLETE in the index, renames,
 **       CURRENT, and only then PFS in the flush file.  A failed flush writes none of the last four.
@@ -19949,6 +20000,7 @@ typedef struct scr_flush {
   scr_publication to; /* its place on the prefix; the marks and, but while they are compared, the rivals on rank 0 */
   int             threads;
   int             keep_metadata; /* 1: the index has, or may have, the dataset in dir; on rank 0 */
+  char            tag[4];        /* of the nodes of its map; not "" if the index has a copy in dir, whose map stays */
   int             keep_copy;     /* 1: dir has a copy that the index does not have; until the commit */
   scr_objects     objects;       /* the files that this rank makes, */
   scr_copy_list   copies;        /* and how */
@@ -20026,8 +20078,8 @@ SCR_FN int scr_flush_write_leaf(const scr_flush* f, const scr_hash* bodies, scr_
 
   for (e = scr_hash_elem_first(bodies); e != NULL; e = scr_hash_elem_next(e))
     scr_hash_merge(body, scr_hash_elem_hash(e));
-  rc = scr_rank2file_write_leaf(scr.world.prefix, f->to.dir, &f->to.desc.identity, scr.world.rank, body, &node->ranks,
-                                node->file, sizeof node->file);
+  rc = scr_rank2file_write_leaf(scr.world.prefix, f->to.dir, &f->to.desc.identity, scr.world.rank, f->tag, body,
+                                &node->ranks, node->file, sizeof node->file);
   scr_hash_delete(&body);
   return rc;
 }
@@ -20050,7 +20102,7 @@ SCR_FN int scr_flush_write_node(const scr_flush* f, int level, int root, const s
   }
   if (root || rc != SCR_SUCCESS) return rc;
   node->ranks = m->ranks;
-  rc = scr_fmt(node->file, sizeof node->file, ".scr/rank2file.%d.%d.scr", level, scr.world.rank);
+  rc = scr_fmt(node->file, sizeof node->file, ".scr/rank2file.%d.%d%s.scr", level, scr.world.rank, f->tag);
   return rc == SCR_SUCCESS ? scr_rank2file_write(scr.world.prefix, f->to.dir, m, node->file) : rc;
 }
 
@@ -20086,7 +20138,7 @@ SCR_FN int scr_flush_write_rank2file(const scr_flush* f, int rc)
   }
   m.identity = f->to.desc.identity;
   rc = scr_agree(rc, scr.world.comm);
-  if (rc == SCR_SUCCESS && scr.world.rank == 0) rc = scr_rank2file_write_root(scr.world.prefix, f->to.dir, &m);
+  if (rc == SCR_SUCCESS && scr.world.rank == 0) rc = scr_rank2file_write_root(scr.world.prefix, f->to.dir, &m, f->tag);
   scr_rank2file_free(&m);
   scr_hash_delete(&body);
   scr_hash_delete(&in);
@@ -20269,6 +20321,7 @@ SCR_FN int scr_flush_make_dir(scr_flush* f)
     f->keep_metadata = there && scr_publish_is_indexed(&f->to);
     f->keep_copy = there && !f->keep_metadata && scr_flush_is_dropped(f);
   }
+  if (rc == SCR_SUCCESS && f->keep_metadata) rc = scr_rank2file_find_tag(scr.world.prefix, f->id, f->to.dir, f->tag);
   if (rc == SCR_SUCCESS) rc = scr_fmt(meta, sizeof meta, "%s/.scr", f->to.dir);
   if (rc == SCR_SUCCESS && !f->resumes)
     scr_prefix_remove_meta(scr.world.prefix, meta, ".tmp"); /* of a flush that was killed */
@@ -20549,10 +20602,17 @@ out:
 */
 SCR_FN int scr_flush_begin(scr_flush* f)
 {
+  struct {
+    char dir[SCR_MAX_FILENAME], tag[4];
+  } at;
   int err, rc = scr.world.rank == 0 ? scr_flush_make_dir(f) : SCR_SUCCESS;
 
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
-  if ((rc = scr_bcast(f->to.dir, (int)sizeof f->to.dir, MPI_CHAR, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
+  memcpy(at.dir, f->to.dir, sizeof at.dir);
+  memcpy(at.tag, f->tag, sizeof at.tag);
+  if ((rc = scr_bcast(&at, (int)sizeof at, MPI_CHAR, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
+  memcpy(f->to.dir, at.dir, sizeof at.dir);
+  memcpy(f->tag, at.tag, sizeof at.tag);
   scr_change_on_prefix(scr_dataset_find(f->id), SCR_PREFIX_FLUSHING, f->to.dir);
   err = scr_flush_list_objects(f);
   if (!f->in_place) scr_flush_narrow(f);
@@ -20642,6 +20702,15 @@ SCR_FN int scr_flush_done(const scr_flush* f)
   return rc;
 }
 
+/* The index has F: its map takes the place of that of the copy before.  Rank 0 only. */
+SCR_FN int scr_flush_turn_map(const scr_flush* f)
+{
+  scr_prefix_place place;
+  int              rc = scr_prefix_locate(scr.world.prefix, f->id, f->to.dir, &place);
+
+  return rc == SCR_SUCCESS ? scr_rank2file_take_over(scr.world.prefix, &place) : rc;
+}
+
 /*
 ** After all files are copied: write the rank2file map, the summary and the index, and rename the files, in this order
 ** (J2).  A crash before the index update leaves temporary files; after it, any run can finish the renames.  Collective
@@ -20650,7 +20719,7 @@ SCR_FN int scr_flush_done(const scr_flush* f)
 SCR_FN int scr_flush_commit(scr_flush* f)
 {
   scr_vote v = SCR_ZEROS;
-  int      i, rc, committed = 0;
+  int      i, rc, err, committed = 0;
 
   f->keep_copy = 0; /* its map is overwritten */
   rc = scr_flush_write_rank2file(f, SCR_SUCCESS);
@@ -20669,7 +20738,9 @@ SCR_FN int scr_flush_commit(scr_flush* f)
     else if (ds->on_prefix == SCR_PREFIX_YES) scr_change_on_prefix(ds, SCR_PREFIX_SUPERSEDED, NULL);
   }
   if (rc != SCR_SUCCESS) return rc;
-  if ((rc = scr_agree(scr_objects_rename(&f->objects, scr.world.prefix, 0), scr.world.comm)) != SCR_SUCCESS) return rc;
+  if (scr.world.rank == 0 && *f->tag != '\0') rc = scr_flush_turn_map(f);
+  err = scr_objects_rename(&f->objects, scr.world.prefix, 0);
+  if ((rc = scr_agree(rc != SCR_SUCCESS ? rc : err, scr.world.comm)) != SCR_SUCCESS) return rc;
   return scr_flush_done(f);
 }
 
@@ -20827,11 +20898,16 @@ SCR_FN int scr_flush_make_room(int id)
 SCR_FN void scr_flush_undo(const scr_flush* f)
 {
   scr_dataset*   ds = scr_dataset_find(f->id);
-  char           meta[SCR_MAX_FILENAME];
+  char           meta[SCR_MAX_FILENAME], suffix[16];
   scr_err_record why;
 
   scr_err_save(&why); /* keep the reason of the failure, whatever the clean-up reports */
   scr_objects_remove_tmp(&f->objects, scr.world.prefix);
+  if (scr.world.rank == 0 && *f->tag != '\0' && scr_fmt(meta, sizeof meta, "%s/.scr", f->to.dir) == SCR_SUCCESS) {
+    scr_prefix_remove_meta(scr.world.prefix, meta, "rank2file.next.tmp");
+    snprintf(suffix, sizeof suffix, "%s.scr", f->tag);
+    scr_prefix_remove_meta(scr.world.prefix, meta, suffix);
+  }
   if (scr.world.rank == 0 && *f->to.dir && !f->keep_metadata && !f->keep_copy &&
       scr_fmt(meta, sizeof meta, "%s/.scr", f->to.dir) == SCR_SUCCESS)
     scr_prefix_remove_meta(scr.world.prefix, meta, "");
@@ -23232,23 +23308,28 @@ SCR_FN int scr_restart_may_fall_back(const scr_candidate* c, int rc)
 }
 
 /*
-** Returns 1 if only room in the cache is missing to use a checkpoint that is newer than C, nothing was decided against
-** it, and the prefix does not have it, or not whole: no older one takes its place, unless the user chooses it.
+** The newest checkpoint after C for which only room in the cache is missing, while nothing was decided against it, and
+** the prefix does not have it, or not whole: no older one takes its place, unless the user chooses it.  NULL for none.
 */
-SCR_FN int scr_restart_lacks_room(const scr_candidate* c)
+SCR_FN const scr_dataset* scr_restart_lacks_room(const scr_candidate* c)
 {
-  const scr_dataset* ds = scr_dataset_find(scr.no_room);
+  int i;
 
-  return scr.no_room > c->id && !c->by_user && !scr.fresh_start && ds != NULL && ds->life == SCR_ASIDE &&
-         ds->aside == SCR_ASIDE_KEPT;
+  if (c->by_user || scr.fresh_start) return NULL;
+  for (i = scr.datasets - 1; i >= 0 && scr.dataset[i].desc.identity.id > c->id; i--) {
+    const scr_dataset* ds = &scr.dataset[i];
+    if (ds->no_room && scr_desc_is_ckpt(&ds->desc) && ds->life == SCR_ASIDE && ds->aside == SCR_ASIDE_KEPT) return ds;
+  }
+  return NULL;
 }
 
 /* Nothing is loaded, and C is the last answer of rank 0: add to scr.tried, or print, what there is and why. */
 SCR_FN void scr_restart_tell_none(const scr_candidate* c)
 {
-  if (scr_restart_lacks_room(c)) {
-    const scr_dataset* ds = scr_dataset_find(scr.no_room);
-    const char*        name = scr_desc_name(&ds->desc);
+  const scr_dataset* ds = scr_restart_lacks_room(c);
+
+  if (ds != NULL) {
+    const char* name = scr_desc_name(&ds->desc);
     scr.prefix_at_stake = 1;
     if (ds->on_prefix != SCR_PREFIX_YES)
       scr_tried_add("only room is missing to make %s whole: free some, or copy it to the prefix with scr_postrun or "
@@ -23299,7 +23380,7 @@ SCR_FN int scr_restart_load(scr_search from, const char* name)
   scr_read_close();
   do {
     if ((rc = scr_restart_ask(&r, from, name, &c)) != SCR_SUCCESS) return rc;
-    if (c.id <= 0 || (name == NULL && scr_restart_lacks_room(&c))) break;
+    if (c.id <= 0 || (name == NULL && scr_restart_lacks_room(&c) != NULL)) break;
     from.rejected = c.rejected;
     from.below = c.id;
     rc = c.cached ? scr_restart_from_cache(&c) : scr_restart_fetch(&r, &c);

@@ -53,7 +53,7 @@ SCR_FN int parts_pass(int fd, const char* path, int index, uint64_t size, int wr
 SCR_FN int parts_file(const char* path, int index, uint64_t size, int write, double* secs)
 {
   double start;
-  int    rc, fd = scr_os.open(path, write ? O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW : O_RDONLY | O_NOFOLLOW, 0600);
+  int    rc, fd = scr_file_plain(path, write ? O_WRONLY | O_CREAT | O_EXCL : O_RDONLY, 0600);
 
   if (fd < 0) return SCR_ERRNO("cannot %s %s", write ? "create" : "open", path);
   if (!write) posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED); /* from the device, not from memory */

@@ -12,10 +12,10 @@
 **   A3  After a run that has ended well: what a filemap lists of its datasets is there with its size, each file of the
 **       cache is listed, and nothing temporary is left; a power cut may have kept files and not the list of them, and a
 **       recovery, or a run before the dataset was complete on all ranks, that was killed what it had copied: this stays
-**       until the dataset leaves that node, or its room is needed.  What a lock guards that somebody held is not swept,
-**       nor what a daemon was writing that was killed.  Until its room is needed, a node keeps pieces of a rebuild that
-**       was killed, if another one has that set now, and what it had, before it was away for a while, of a dataset that
-**       was not complete, if that id is another's since.
+**       until the dataset leaves that node, or its room is needed, as does what a fault has kept from being removed.
+**       What a lock guards that somebody held is not swept, nor what a daemon was writing that was killed.  Until its
+**       room is needed, a node keeps pieces of a rebuild that was killed, if another one has that set now, and what it
+**       had, before it was away for a while, of a dataset that was not complete, if that id is another's since.
 **   A4  After a run that has ended well, and brought a checkpoint to the prefix: of the checkpoints up to that one,
 **       which nobody has rejected or chosen, the index has no more than SCR_PREFIX_SIZE.
 ** ================================================================================================================= */
@@ -85,7 +85,7 @@ int audit_is_remnant(const char* path)
   const char* at;
   int         i;
 
-  if (truth.remnants) return 1;
+  if (truth.remnants || tree_has_kept(world_node[S.me->node], path)) return 1;
   for (i = 1; i <= truth.sets && truth.twins; i++) {
     if (truth.set[i].told_ranks >= truth.set[i].ranks) continue;
     if (strstr(path, "/.scr/") != NULL) return 1;

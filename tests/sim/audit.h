@@ -50,9 +50,9 @@ int audit_has_run(void);
 ** it, or had them before it was rebuilt elsewhere, that no filemap lists. */
 int audit_was_struck(const char* name);
 
-/* The file PATH of a cache may be of a start that was killed or could not list what it was to remove, or of a dataset
-** that was not complete, and whose machine has come back: no filemap may list it, nor its dataset, before its room is
-** needed. */
+/* The file PATH of a cache may be of a start that was killed or could not list what it was to remove, or a file that
+** could not be removed, or of a dataset that was not complete, and whose machine has come back: no filemap may list it,
+** nor its dataset, before its room is needed. */
 int audit_is_remnant(const char* path);
 
 #endif

@@ -329,6 +329,7 @@ int sim_open64(const char* path, int flags, ...)
     errno = EACCES;
   else if (!i && !(flags & O_CREAT)) errno = ENOENT;
   else if (i || (i = file_create(d, name, mode))) {
+    if (flags & O_TRUNC) i->kept = 0; /* it is written anew */
     if (flags & O_TRUNC && file_size(i) > 0) file_resize(i, 0);
     else if (flags & O_TRUNC) inode_touch(i);
     fd = fd_new(i, flags);
@@ -547,7 +548,7 @@ static int name_remove(const char* path, int is_dir)
   else if (!fails(FAULT_EIO, EIO)) {
     dir_remove(d, a);
     return 0;
-  }
+  } else i->kept = 1;
   return -1;
 }
 

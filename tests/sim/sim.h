@@ -296,6 +296,9 @@ int  tree_spoil(tree* t, const char* path);
 int  tree_purge(tree* t, const char* name);
 int  tree_lock(tree* t, const char* path, open_file* holder);
 
+/* Returns 1 if PATH is there because a fault has kept somebody from removing it. */
+int tree_has_kept(const tree* t, const char* path);
+
 /*
 ** Returns 1 if the directory PATH has no other names than NAMES, each between two blanks; `a.` is any that begins so.
 */

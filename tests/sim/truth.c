@@ -50,10 +50,21 @@ static int is_acked(const dataset* d)
   return d->acked > 0 && !d->gone && !d->rejected;
 }
 
+/* What is displaced by an older one stays until a newer checkpoint is complete. */
+static int is_displaced(const dataset* d)
+{
+  int i;
+
+  for (i = d->number + 1; i <= truth.sets && d->displaced; i++)
+    if (truth.set[i].checkpoint && truth.set[i].acked) return 1;
+  return 0;
+}
+
 /* One that the user wants by name is older, and may have left for newer ones. */
 static int is_cached(const dataset* d)
 {
-  return is_acked(d) && d->cached && (!d->moved || (plan.prefix_used && d->outgrown < 2 && !d->purged)) &&
+  return is_acked(d) && d->cached && !is_displaced(d) &&
+         (!d->moved || (plan.prefix_used && d->outgrown < 2 && !d->purged)) &&
          !(d->crowded && truth.chosen == d->number) && plan.wished != d->number &&
          (plan.keep || d->number == truth.sets);
 }

@@ -557,6 +557,13 @@ int tree_purge(tree* t, const char* name)
   return 1;
 }
 
+int tree_has_kept(const tree* t, const char* path)
+{
+  const inode* i = tree_find(t, path);
+
+  return i && i->kept;
+}
+
 int tree_lock(tree* t, const char* path, open_file* holder)
 {
   inode* i = tree_find(t, path);

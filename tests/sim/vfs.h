@@ -32,6 +32,7 @@ typedef struct {
 struct inode {
   int        is_dir, mode, nlink, refs; /* refs: from names now and on the disk, and from who has it open */
   int        lost;                      /* a sync has failed, and forgotten what it was to write */
+  int        kept;                      /* somebody has failed to remove it */
   long       number;
   uint64_t   mtime; /* ns */
   tree*      t;

@@ -1020,10 +1020,10 @@ static int objects_write(const scr_objects* l, const char* dir)
   map.level = 1;
   map.identity = d.identity;
   if (rc == SCR_SUCCESS)
-    rc = scr_rank2file_write_leaf(records_prefix, dir, &d.identity, 0, body, &ranks, file, sizeof file);
+    rc = scr_rank2file_write_leaf(records_prefix, dir, &d.identity, 0, "", body, &ranks, file, sizeof file);
   map.ranks = ranks;
   if (rc == SCR_SUCCESS) rc = scr_rank2file_add(&map, 0, file);
-  if (rc == SCR_SUCCESS) rc = scr_rank2file_write_root(records_prefix, dir, &map);
+  if (rc == SCR_SUCCESS) rc = scr_rank2file_write_root(records_prefix, dir, &map, "");
   scr_rank2file_free(&map);
   scr_hash_delete(&body);
   return rc;
@@ -1087,7 +1087,7 @@ static void objects_come_back_from_a_rank2file_map(void)
     longest[i * 10 + 1] = 'f';
   }
   CHECK_INT(scr_prefix_locate(records_prefix, 5, "run/5", &place), SCR_SUCCESS);
-  CHECK_INT(scr_rank2file_write_root(records_prefix, "run/5", &map), SCR_SUCCESS);
+  CHECK_INT(scr_rank2file_write_root(records_prefix, "run/5", &map, ""), SCR_SUCCESS);
   CHECK_INT(scr_rank2file_read_root(records_prefix, &place, &root), SCR_SUCCESS);
   CHECK(root.ranks == INT_MAX && root.n == 100 && scr_identity_cmp(&root.identity, &map.identity) == 0);
   for (i = 0; i < 100 && root.n == 100; i++) CHECK(root.rank[i] == i * 1000 && strcmp(root.file[i], map.file[i]) == 0);
@@ -1220,7 +1220,8 @@ static void a_leaf_of_another_dataset_is_refused(void)
   int                       ranks;
 
   objects_new(&l, 5);
-  CHECK_INT(scr_rank2file_write_leaf(records_prefix, "run/5", &of, 3, body, &ranks, file, sizeof file), SCR_SUCCESS);
+  CHECK_INT(scr_rank2file_write_leaf(records_prefix, "run/5", &of, 3, "", body, &ranks, file, sizeof file),
+            SCR_SUCCESS);
   CHECK_INT(scr_prefix_locate(records_prefix, 5, "run/5", &place), SCR_SUCCESS);
   CHECK_INT(scr_rank2file_read_leaf(records_prefix, &place, &of, file, &l), SCR_SUCCESS);
   CHECK_INT(scr_rank2file_read_leaf(records_prefix, &place, &other, file, &l), SCR_ERR_FORMAT);

@@ -79,7 +79,7 @@ static void tree_leaves(tree* t)
     scr_hash* body = r < t->ranks ? tree_body(t, r) : NULL;
     int64_t   size = body != NULL ? (int64_t)scr_hash_pack_size(body) : 0;
     if (r > 0 && (body == NULL || scr_rank2file_begins(at, at + size, span))) {
-      CHECK_INT(scr_rank2file_write_leaf(records_prefix, "run/5", &of, first, leaf, &below, file, sizeof file),
+      CHECK_INT(scr_rank2file_write_leaf(records_prefix, "run/5", &of, first, "", leaf, &below, file, sizeof file),
                 SCR_SUCCESS);
       CHECK_INT(below, r - first);
       snprintf(path, sizeof path, "run/5/%s", file);
