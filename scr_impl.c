@@ -215,9 +215,9 @@ typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 **
 ** Uses       nothing
 ** Offers     scr_os.*, scr_fence, scr_fence_set, scr_fence_pin, scr_fence_length, scr_fence_open, scr_fence_link,
-**            scr_stat_same, scr_os_is_of, scr_write_all, scr_write_behind, scr_read_all, scr_pwrite_all, scr_pread_all,
-**            scr_keep_standard, scr_is_zero, scr_wtime, scr_time_usec, scr_random, scr_fence_dir; scr_manager,
-**            scr_manager_names, scr_manager_here.
+**            scr_fence_close, scr_stat_same, scr_os_is_of, scr_write_all, scr_write_behind, scr_read_all,
+**            scr_pwrite_all, scr_pread_all, scr_keep_standard, scr_is_zero, scr_wtime, scr_time_usec, scr_random,
+**            scr_fence_dir; scr_manager, scr_manager_names, scr_manager_here.
 ** Invariants
 **   P1  Every change to a file goes through scr_os, so that a test can make the N-th call fail, stop short or kill the
 **       process.
@@ -1300,8 +1300,8 @@ SCR_FN int scr_utf8_length(const unsigned char* s)
 **            scr_path_is_safe_rel, scr_path_common, scr_path_keep, scr_path_flatten, scr_path_dir_of, scr_mkdirs,
 **            scr_file_size, scr_file_has_size, scr_file_open, scr_tree_remove, scr_flat_remove, scr_writers,
 **            scr_writers_find, scr_writers_has, scr_path_stays, scr_file_plain, scr_file_is_listed,
-**            scr_file_has_writers, scr_file_distrust, scr_file_trusted, scr_dir_is_shared, scr_file_claim,
-**            scr_file_is_claim.
+**            scr_file_has_writers, scr_file_distrust, scr_file_is_known, scr_file_trusted, scr_dir_is_shared,
+**            scr_dir_is_empty, scr_file_claim, scr_file_is_claim.
 ** Invariants
 **   T1  A reduced path has no empty component, no ".", and ".." only in front of a relative path.
 ** Failure    SCR_ERR_PATH if a buffer is too short.
@@ -1623,6 +1623,16 @@ SCR_FN int scr_file_has_writers(const struct stat* st, int listed)
 }
 
 /*
+** Returns 1 if what ST describes belongs to this user, to root, to the owner of the prefix TOP, or to TOP's group where
+** TOP is the group's to write to: to nobody who just has found a directory that all can write to.
+*/
+SCR_FN int scr_file_is_known(const struct stat* st, const struct stat* top)
+{
+  return st->st_uid == geteuid() || st->st_uid == 0 || st->st_uid == top->st_uid ||
+         (top->st_mode & S_IWGRP && top->st_gid == st->st_gid);
+}
+
+/*
 ** Why the settings in the file ST, which was found and not named by the user, must not be used; NULL if they may be.
 ** LISTED: it has a list of users.
 */
@@ -1630,6 +1640,7 @@ SCR_FN const char* scr_file_distrust(const struct stat* st, int listed)
 {
   if (st->st_uid != geteuid() && st->st_uid != 0) return "that of another user";
   if (!S_ISREG(st->st_mode)) return "not a plain file";
+  if (st->st_mode & S_ISVTX) return "what a restart has cut off a tracked file";
   return scr_file_has_writers(st, listed) ? "one that others can write" : NULL;
 }
 
@@ -1758,6 +1769,16 @@ SCR_FN int scr_writers_has(const scr_writers* w, const struct stat* st)
   return w->n > 0 && bsearch(st, w->file, (size_t)w->n, sizeof *w->file, scr_writers_cmp) != NULL;
 }
 
+/* Returns 1 if nothing is left to read in D, an open directory. */
+SCR_FN int scr_dir_is_empty(DIR* d)
+{
+  struct dirent* e;
+
+  while ((e = readdir(d)) != NULL)
+    if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0) return 0;
+  return 1;
+}
+
 /* Remove the directory tree DIR; what is already gone, or belongs to another user, is skipped, and no link followed. */
 SCR_FN void scr_tree_remove(const char* dir)
 {
@@ -1805,7 +1826,7 @@ SCR_FN void scr_flat_remove(const char* dir)
 ** form.
 **
 ** Uses       memory
-** Offers     scr_hash, scr_hash_elem; scr_hash_of_key, SCR_HASH_START, scr_hash_new, scr_hash_size,
+** Offers     scr_hash, scr_hash_elem; scr_hash_of_key, scr_hash_new, scr_hash_size,
 **            scr_hash_elem_first, scr_hash_elem_next, scr_hash_elem_key, scr_hash_elem_hash,
 **            scr_hash_unset_all, scr_hash_delete, scr_hash_elem_get, scr_hash_set, scr_hash_get,
 **            scr_hash_extract, scr_hash_unset, scr_hash_get_kv, scr_hash_set_kv, scr_hash_get_kv_int,
@@ -1846,24 +1867,18 @@ struct scr_hash {
 
 enum { SCR_HASH_SORT_ASCENDING, SCR_HASH_SORT_DESCENDING };
 
-#define SCR_HASH_START 2166136261u
-
-/* The FNV-1a hash of KEY, from START on. */
-SCR_FN uint32_t scr_hash_of_key(uint32_t start, const char* key)
-{
-  for (; *key != '\0'; key++) start = (start ^ (unsigned char)*key) * 16777619u;
-  return start;
-}
-
 /*
-** The hash of KEY that selects its bucket.  It starts from where this program is in memory, which no other process
-** knows: who writes a file for us to read cannot choose keys that all fall into one bucket.
+** The FNV-1a hash of KEY, which selects its bucket.  It starts from where this program is in memory, so that who writes
+** a file for us to read cannot choose keys that all fall into one bucket: not before the program runs, where the linker
+** makes it position-independent.
 */
-SCR_FN uint32_t scr_hash_place(const char* key)
+SCR_FN uint32_t scr_hash_of_key(const char* key)
 {
   static const char here = 0;
+  uint32_t          h = (uint32_t)((uintptr_t)&here >> 12) ^ 2166136261u;
 
-  return scr_hash_of_key((uint32_t)((uintptr_t)&here >> 12) ^ SCR_HASH_START, key);
+  for (; *key != '\0'; key++) h = (h ^ (unsigned char)*key) * 16777619u;
+  return h;
 }
 
 SCR_FN scr_hash* scr_hash_new(void)
@@ -1930,7 +1945,7 @@ SCR_FN scr_hash_elem* scr_hash_elem_get(const scr_hash* h, const char* key)
   uint32_t       key_hash;
 
   if (h == NULL || key == NULL) return NULL;
-  key_hash = scr_hash_place(key);
+  key_hash = scr_hash_of_key(key);
   for (e = h->bucket ? h->bucket[key_hash & h->mask] : h->first; e != NULL; e = h->bucket ? e->chain : e->next)
     if (e->key_hash == key_hash && strcmp(e->key, key) == 0) return e;
   return NULL;
@@ -1984,7 +1999,7 @@ SCR_FN scr_hash* scr_hash_set(scr_hash* h, const char* key, scr_hash* value)
     return NULL;
   }
   e->hash = value;
-  e->key_hash = scr_hash_place(key);
+  e->key_hash = scr_hash_of_key(key);
   e->prev = h->last;
   if (h->last != NULL) h->last->next = e;
   else h->first = e;
@@ -3142,7 +3157,9 @@ typedef enum {
   X(SCR_TRACK, BOOL, NULL, "1", ANY,                                                                                   \
     "1 cuts the files of SCR_Track, in a restart, to the length that they had in the checkpoint; 0 leaves them as "    \
     "they are, also where they lack something.")                                                                       \
-  X(SCR_CRC_ON_COPY, BOOL, NULL, "1", ANY, "1 computes the CRC32 of each file while its redundancy data is made.")     \
+  X(SCR_CRC_ON_COPY, BOOL, NULL, "1", ANY,                                                                             \
+    "1 computes the CRC32 of each file while its redundancy data is made. With 0 nobody notices that a power cut or "  \
+    "a bad disk has spoilt a file in the cache: a restart has wrong bytes.")                                           \
   X(SCR_CRC_ON_DELETE, BOOL, NULL, "0", ANY,                                                                           \
     "1 checks the CRC32 of each file of a dataset before it is deleted from the cache, and reports corrupt files.")    \
   X(SCR_CRC_ON_RESTART, BOOL, NULL, "1", ANY,                                                                          \
@@ -4793,7 +4810,7 @@ SCR_FN void scr_entry_free(scr_entry** e)
 /* The slot of E that holds the name REL, or would hold it. */
 SCR_FN int* scr_entry_slot(const scr_entry* e, const char* rel)
 {
-  uint32_t at = scr_hash_of_key(SCR_HASH_START, rel);
+  uint32_t at = scr_hash_of_key(rel);
 
   for (;; at++) {
     int* slot = &e->slot[at & (uint32_t)(e->slots - 1)];
@@ -7598,19 +7615,19 @@ SCR_FN int scr_filemap_files(const char* dir, const scr_hash* master, scr_hash* 
 ** which has one copy for each id; the file itself stays as index.scr.version<n>.
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset
-** Offers     scr_record, scr_index, scr_index_item, scr_choice; scr_record_path, scr_record_check_dir,
-**            scr_record_mkdir, scr_record_sync_dir, scr_record_read, scr_record_open, scr_record_use_spare,
-**            scr_record_close, scr_record_put_aside, scr_record_check_version, scr_record_sweep, scr_index_id,
-**            scr_index_is_passed, scr_index_last_passed, scr_index_note_passed, scr_index_get, scr_index_walk,
-**            scr_index_sort, scr_index_failed_in, scr_index_is_good, scr_index_read, scr_index_open,
-**            scr_index_close, scr_index_newest, scr_index_find, scr_index_look_up, scr_index_named,
-**            scr_index_named_ckpt, scr_index_same, scr_index_count_complete, scr_index_has_renames,
-**            scr_index_max_id, scr_index_is_missing, scr_choice_read, scr_choice_write, scr_choice_release,
-**            scr_index_current, scr_choice_in_cache, scr_index_set_current, scr_index_set, scr_index_remove,
-**            scr_index_begin_deletion, scr_index_end_deletion, scr_index_note_attempt, scr_index_note_fetched,
-**            scr_index_note_failed, scr_index_forgive, scr_index_drop_newer, scr_index_serve_choice, scr_index_cut,
-**            scr_index_window, scr_index_outgrown, scr_index_has_served, scr_index_last_served,
-**            scr_index_note_served, scr_index_note_renamed, scr_index_change
+** Offers     scr_record, scr_index, scr_index_item, scr_choice; scr_record_path,
+**            scr_record_check_dir, scr_record_check_read, scr_record_mkdir, scr_record_sync_dir, scr_record_read,
+**            scr_record_open, scr_record_use_spare, scr_record_close, scr_record_put_aside, scr_record_check_version,
+**            scr_record_sweep, scr_index_id, scr_index_is_passed, scr_index_last_passed, scr_index_note_passed,
+**            scr_index_get, scr_index_walk, scr_index_sort, scr_index_failed_in, scr_index_is_good, scr_index_read,
+**            scr_index_open, scr_index_close, scr_index_newest, scr_index_find, scr_index_look_up, scr_index_named,
+**            scr_index_named_ckpt, scr_index_same, scr_index_count_complete, scr_index_has_renames, scr_index_max_id,
+**            scr_index_is_missing, scr_choice_read, scr_choice_write, scr_choice_release, scr_index_current,
+**            scr_choice_in_cache, scr_index_set_current, scr_index_set, scr_index_remove, scr_index_begin_deletion,
+**            scr_index_end_deletion, scr_index_note_attempt, scr_index_note_fetched, scr_index_note_failed,
+**            scr_index_forgive, scr_index_drop_newer, scr_index_serve_choice, scr_index_cut, scr_index_window,
+**            scr_index_outgrown, scr_index_has_served, scr_index_last_served, scr_index_note_served,
+**            scr_index_note_renamed, scr_index_change
 ** Invariants
 **   X1  In an index that was read or created here, every id is an integer, 1 or more, every <dir> is a safe relative
 **       path, and DIR and DSET list the same pairs.
@@ -7651,16 +7668,6 @@ SCR_FN int scr_record_path(const char* prefix, const char* name, char* path, siz
 }
 
 /*
-** Returns 1 if what ST describes belongs to this user, to root, to the owner of the prefix TOP, or to TOP's group where
-** TOP is the group's to write to: to nobody who just has found a directory that all can write to.
-*/
-SCR_FN int scr_record_is_known(const struct stat* st, const struct stat* top)
-{
-  return st->st_uid == geteuid() || st->st_uid == 0 || st->st_uid == top->st_uid ||
-         (top->st_mode & S_IWGRP && top->st_gid == st->st_gid);
-}
-
-/*
 ** Check DIR, which is there, on PREFIX, where it holds what every command believes: SCR_ERR_UNSAFE if a stranger owns
 ** it, or all the world may write to it, and not to PREFIX.  WRITES: SCR_ERR_PATH if its owner, this user, may not use
 ** it.
@@ -7671,8 +7678,7 @@ SCR_FN int scr_record_check_dir(const char* prefix, const char* dir, int writes)
 
   if (stat(prefix, &top) < 0 || scr_os.lstat(dir, &st) < 0) return SCR_ERRNO("cannot look at %s", dir);
   if (!S_ISDIR(st.st_mode)) return SCR_ERR(SCR_ERR_PATH, "%s is not a directory; move it away", dir);
-  if (st.st_uid != geteuid() && st.st_uid != 0 && st.st_uid != top.st_uid &&
-      !(top.st_mode & S_IWGRP && top.st_gid == st.st_gid))
+  if (!scr_file_is_known(&st, &top) && (writes || top.st_mode & (S_IWGRP | S_IWOTH))) /* else its owner has kept it */
     return SCR_ERR(SCR_ERR_UNSAFE,
                    "%s belongs to user %lu, who is neither you nor the owner of %s; move it away, or choose "
                    "another prefix",
@@ -7687,25 +7693,16 @@ SCR_FN int scr_record_check_dir(const char* prefix, const char* dir, int writes)
   return SCR_SUCCESS;
 }
 
-/* The same of PREFIX/.scr, which may be missing, and from which only is to be read. */
-SCR_FN int scr_record_check_home(const char* prefix)
+/* H is what was read in PREFIX/.scr: if there was something, check who can have put it there; else H is empty then. */
+SCR_FN int scr_record_check_read(const char* prefix, scr_hash* h)
 {
-  char        dir[SCR_MAX_FILENAME];
-  struct stat st;
-  int         rc = scr_fmt(dir, sizeof dir, "%s/.scr", prefix);
+  char dir[SCR_MAX_FILENAME];
+  int  rc;
 
-  if (rc != SCR_SUCCESS || scr_os.lstat(dir, &st) < 0) return rc; /* who reads there says why that fails */
-  return scr_record_check_dir(prefix, dir, 0);
-}
-
-/* Returns 1 if nothing is left to read in D, an open directory. */
-SCR_FN int scr_dir_is_empty(DIR* d)
-{
-  struct dirent* e;
-
-  while ((e = readdir(d)) != NULL)
-    if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0) return 0;
-  return 1;
+  if (scr_hash_size(h) == 0) return SCR_SUCCESS;
+  if ((rc = scr_fmt(dir, sizeof dir, "%s/.scr", prefix)) == SCR_SUCCESS) rc = scr_record_check_dir(prefix, dir, 0);
+  if (rc != SCR_SUCCESS) scr_hash_unset_all(h);
+  return rc;
 }
 
 /*
@@ -7788,11 +7785,9 @@ SCR_FN int scr_record_load(scr_record* r, const char* prefix, const char* name)
 /* Read the file NAME of PREFIX; R is empty if there is none.  The caller calls scr_record_close, after an error too. */
 SCR_FN int scr_record_read(scr_record* r, const char* prefix, const char* name)
 {
-  int rc = scr_record_check_home(prefix);
+  int rc = scr_record_load(r, prefix, name);
 
-  memset(r, 0, sizeof *r);
-  r->lock = -1;
-  return rc == SCR_SUCCESS ? scr_record_load(r, prefix, name) : rc;
+  return rc == SCR_SUCCESS ? scr_record_check_read(prefix, r->h) : rc;
 }
 
 /*
@@ -9878,8 +9873,8 @@ SCR_FN int scr_names_read(const char* prefix, const scr_prefix_place* place, int
 ** Uses       platform, errors, memory, path, hash, dataset, index, objects, rank2file map
 ** Offers     scr_strays; scr_prefix_has_summary, scr_prefix_has, scr_prefix_has_head, scr_prefix_has_files,
 **            scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_forget, scr_prefix_delete_leaf,
-**            scr_prefix_clear, scr_prefix_walk, scr_strays_find, scr_prefix_choose_dir, scr_prefix_end_deletion,
-**            scr_prefix_finish_all
+**            scr_prefix_check_owner, scr_prefix_may_delete, scr_prefix_clear, scr_prefix_walk, scr_strays_find,
+**            scr_prefix_choose_dir, scr_prefix_end_deletion, scr_prefix_finish_all
 ** Invariants
 **   X6  A deletion is in the index before its first file goes, and is finished by any later run, but not after another
 **       dataset was entered.
@@ -10004,6 +9999,26 @@ SCR_FN int scr_prefix_has_files(const char* prefix, const scr_entry* e)
           (scr_fmt(path, sizeof path, "%s/%s", prefix, e->file[i].rel) == SCR_SUCCESS && stat(path, &st) == 0 &&
            S_ISREG(st.st_mode) && (uint64_t)st.st_size >= e->file[i].size);
   return has;
+}
+
+/* SCR_ERR_UNSAFE if all can write to PREFIX, and a stranger owns DIR below it, or what that lies in. */
+SCR_FN int scr_prefix_check_owner(const char* prefix, const char* dir)
+{
+  char        path[SCR_MAX_FILENAME];
+  struct stat st, top;
+  size_t      n = 0;
+
+  if (stat(prefix, &top) < 0 || !(top.st_mode & S_IWOTH)) return SCR_SUCCESS;
+  do {
+    n += strcspn(dir + n, "/");
+    if (scr_fmt(path, sizeof path, "%s/%.*s", prefix, (int)n, dir) != SCR_SUCCESS || scr_os.lstat(path, &st) < 0) break;
+    if (!scr_file_is_known(&st, &top))
+      return SCR_ERR(SCR_ERR_UNSAFE,
+                     "%s belongs to user %lu, who is neither you nor the owner of %s, and can replace what is there; "
+                     "remove it, or choose another prefix",
+                     path, (unsigned long)st.st_uid, prefix);
+  } while (dir[n++] != '\0');
+  return SCR_SUCCESS;
 }
 
 /* ---- a dataset as a whole ---- */
@@ -10165,28 +10180,6 @@ SCR_FN int scr_prefix_clear(const char* prefix, const char* dir, const scr_ident
   return rc == SCR_ERR_MISSING ? SCR_SUCCESS : rc;
 }
 
-/* Returns 1, with a warning, if a stranger owns DIR below PREFIX or what it lies in: who can put his files there. */
-SCR_FN int scr_prefix_is_strange(const char* prefix, const char* dir)
-{
-  char        path[SCR_MAX_FILENAME];
-  struct stat st, top;
-  size_t      n = 0;
-
-  if (stat(prefix, &top) < 0) return 0;
-  do {
-    n += strcspn(dir + n, "/");
-    if (scr_fmt(path, sizeof path, "%s/%.*s", prefix, (int)n, dir) != SCR_SUCCESS || scr_os.lstat(path, &st) < 0)
-      return 0;
-    if (scr_record_is_known(&st, &top)) continue;
-    scr_warn(
-        "%s belongs to user %lu, who is neither you nor the owner of %s, and can replace what is written there: no "
-        "metadata are; remove it, or choose another prefix",
-        path, (unsigned long)st.st_uid, prefix);
-    return 1;
-  } while (dir[n++] != '\0');
-  return 0;
-}
-
 /*
 ** Returns 1 if the directory DIR below the prefix may hold the metadata of the dataset IDENTITY: no stranger owns it,
 ** it has no summary, or one of this dataset or of one whose flush was killed, and INDEX has no other complete dataset
@@ -10200,7 +10193,10 @@ SCR_FN int scr_prefix_may_use(const char* prefix, const scr_index* index, const 
   scr_index_item it = SCR_ZEROS;
   int            complete, may, rc = scr_summary_path(prefix, dir, path);
 
-  if (scr_prefix_is_strange(prefix, dir)) return 0;
+  if (scr_prefix_check_owner(prefix, dir) != SCR_SUCCESS) {
+    scr_warn("%s; the metadata of dataset %d are elsewhere", scr_err_text, identity->id);
+    return 0;
+  }
   if (rc == SCR_SUCCESS) rc = scr_summary_read(path, &other, &complete);
   may = rc == SCR_ERR_NOT_FOUND || rc == SCR_SUCCESS;
   while (may && index != NULL && scr_index_walk(index, &it))
@@ -10216,7 +10212,7 @@ SCR_FN int scr_prefix_may_use(const char* prefix, const scr_index* index, const 
 ** Call FOUND for each directory of a dataset in DIR below PREFIX, "" for all, and in LEVELS of directories below it.
 ** *LEFT directories are looked at, and counted down; all, if LEFT is NULL.  Files do not count, where the file system
 ** tells them from directories by itself.  Symbolic links are not followed, and what lies below the index of another
-** prefix belongs to that.  What cannot be read is left out.
+** prefix belongs to that.  What cannot be read is left out, and what is a stranger's, with a warning.
 */
 SCR_FN void scr_prefix_walk(const char* prefix, const char* dir, int levels, int* left,
                             void (*found)(const char* dir, void* arg), void* arg)
@@ -10227,6 +10223,10 @@ SCR_FN void scr_prefix_walk(const char* prefix, const char* dir, int levels, int
   DIR*           d;
 
   if (*dir && scr_prefix_is_other(prefix, dir)) return;
+  if (*dir && scr_prefix_check_owner(prefix, dir) != SCR_SUCCESS) {
+    scr_warn("%s; it is left out", scr_err_text);
+    return;
+  }
   if (*dir && scr_summary_path(prefix, dir, path) == SCR_SUCCESS && scr_os.lstat(path, &st) == 0) found(dir, arg);
   if (levels == 0) return;
   d = scr_fmt(path, sizeof path, "%s/%s", prefix, dir) == SCR_SUCCESS ? opendir(path) : NULL;
@@ -10511,8 +10511,8 @@ SCR_FN int scr_publish_refused(const scr_publication* p, const scr_rival* r)
                  p->desc.identity.id, p->prefix, r->identity.id);
 }
 
-/* Returns 1 if the index has P, or may have it, because it cannot be read. */
-SCR_FN int scr_publish_is_indexed(const scr_publication* p)
+/* Returns 1 if the index has P, or may have it, because it cannot be read; AGAIN: a new copy, that is to be renamed. */
+SCR_FN int scr_publish_is_indexed(const scr_publication* p, int again)
 {
   scr_index      index;
   scr_index_item it;
@@ -10520,7 +10520,8 @@ SCR_FN int scr_publish_is_indexed(const scr_publication* p)
   int            is;
 
   scr_err_save(&why);
-  is = scr_index_read(&index, p->prefix) != SCR_SUCCESS || scr_index_get(&index, p->desc.identity.id, p->dir, &it);
+  is = scr_index_read(&index, p->prefix) != SCR_SUCCESS ||
+       (scr_index_get(&index, p->desc.identity.id, p->dir, &it) && (!again || it.renaming));
   scr_index_close(&index, SCR_SUCCESS, 0);
   scr_err_restore(&why);
   return is;
@@ -10548,7 +10549,7 @@ SCR_FN int scr_publish_enter(const scr_publication* p, int* committed)
   if (rc == SCR_SUCCESS && p->mark == SCR_MARK_REJECTED) scr_index_note_failed(&index, id, p->dir, p->rejected_by);
   if (rc == SCR_SUCCESS && p->is_chosen) scr_index_set_current(&index, id, p->dir, 1);
   rc = scr_index_close(&index, rc, 1);
-  *committed = rc == SCR_SUCCESS || scr_publish_is_indexed(p);
+  *committed = rc == SCR_SUCCESS || scr_publish_is_indexed(p, 1);
   return rc;
 }
 
@@ -11979,7 +11980,6 @@ SCR_FN int scr_status_read(const char* prefix, scr_hash* h)
   char path[SCR_MAX_FILENAME];
   int  i, rc = scr_record_path(prefix, "status.scr", path, sizeof path);
 
-  if (rc == SCR_SUCCESS) rc = scr_record_check_home(prefix);
   if (rc != SCR_SUCCESS) return rc;
   for (i = 0; i < 20; i++) {
     rc = scr_hash_file_read_record(path, h, NULL);
@@ -11987,6 +11987,7 @@ SCR_FN int scr_status_read(const char* prefix, scr_hash* h)
     scr_hash_unset_all(h); /* it is being written */
     usleep(20000);
   }
+  if (rc == SCR_SUCCESS) rc = scr_record_check_read(prefix, h);
   return rc == SCR_ERR_NOT_FOUND ? SCR_SUCCESS : rc;
 }
 
@@ -13800,15 +13801,15 @@ SCR_FN int scr_stage_path(const char* prefix, const scr_identity* identity, char
 
 /*
 ** SCR_ERR_UNSAFE if the directory STAGE, with the state ST, is none that a scavenge of this user or of root has made:
-** what it has becomes files of this user on PREFIX, and it is removed.  The owner of PREFIX is as good.  Who can write
-** to a directory can have moved it here.
+** what it has becomes files of this user on PREFIX, and it is removed.  For root the owner of PREFIX is as good.  Who
+** can write to a directory can have moved it here.
 */
 SCR_FN int scr_stage_judge(const char* prefix, const char* stage, const struct stat* st)
 {
   struct stat top;
 
   if (stat(prefix, &top) < 0) return SCR_ERRNO("cannot look at %s", prefix);
-  if (st->st_uid != geteuid() && st->st_uid != 0 && st->st_uid != top.st_uid)
+  if (st->st_uid != geteuid() && st->st_uid != 0 && (geteuid() != 0 || st->st_uid != top.st_uid))
     return SCR_ERR(
         SCR_ERR_UNSAFE,
         "%s belongs to user %lu, who has scavenged this dataset, too; only its owner can go on with it: move "
@@ -13846,13 +13847,18 @@ SCR_FN void scr_stage_release(void)
   scr_fence_set(SCR_FENCE_TARGET, "");
 }
 
-/* Remove STAGE, if it is a stage. */
+/* Remove STAGE, if it is a stage: the one that is held, or else one that has entries. */
 SCR_FN void scr_stage_remove(const char* prefix, const char* stage)
 {
+  char           path[SCR_MAX_FILENAME];
+  int            held = strcmp(scr_fence_dir[SCR_FENCE_TARGET], stage) == 0, fd = -1;
   scr_err_record why;
 
   scr_err_save(&why);
-  if (scr_stage_hold(prefix, stage) == SCR_SUCCESS) scr_tree_remove(stage);
+  if (!held && scr_fmt(path, sizeof path, "%s/.scr", stage) == SCR_SUCCESS)
+    held = scr_stage_hold(prefix, stage) == SCR_SUCCESS && (fd = scr_fence_open(AT_FDCWD, path, 0)) >= 0;
+  if (held) scr_tree_remove(stage);
+  scr_fence_close(fd, 0);
   scr_stage_release();
   scr_err_restore(&why);
 }
@@ -14409,7 +14415,8 @@ SCR_FN void scr_scavenge_undo(const scr_scavenge* s)
 
   scr_err_save(&why);
   scr_objects_remove_tmp(&s->objects, s->prefix);
-  if (*s->to.dir && !scr_publish_is_indexed(&s->to) && scr_fmt(meta, sizeof meta, "%s/.scr", s->to.dir) == SCR_SUCCESS)
+  if (*s->to.dir && !scr_publish_is_indexed(&s->to, 0) &&
+      scr_fmt(meta, sizeof meta, "%s/.scr", s->to.dir) == SCR_SUCCESS)
     scr_prefix_remove_meta(s->prefix, meta, "");
   scr_err_restore(&why);
 }
@@ -14433,7 +14440,7 @@ SCR_FN int scr_scavenge_commit(scr_scavenge* s)
   if (rc == SCR_SUCCESS) rc = scr_scavenge_list(s);
   if (rc == SCR_SUCCESS) rc = scr_scavenge_place(s);
   if (rc == SCR_SUCCESS) rc = scr_scavenge_find_replaced(s);
-  if (rc == SCR_SUCCESS && scr_publish_is_indexed(&s->to))
+  if (rc == SCR_SUCCESS && scr_publish_is_indexed(&s->to, 0))
     rc = scr_rank2file_find_tag(s->prefix, s->identity.id, s->to.dir, tag);
   if (rc == SCR_SUCCESS) rc = scr_make_map(&s->objects, s->prefix, s->to.dir, &s->identity, s->map_size, tag);
   if (rc == SCR_SUCCESS) rc = scr_publish_enter(&s->to, &s->committed);
@@ -16648,7 +16655,8 @@ typedef struct {
   int         prefix_lock;
   int         is_part; /* 1: the world is not all of MPI_COMM_WORLD */
 
-  int          dataset_id, checkpoint_id; /* the last numbers assigned */
+  int          dataset_id, checkpoint_id; /* the last numbers assigned, */
+  int          first_id;                  /* and the first id of this run */
   scr_dataset* dataset;
   int          datasets;
 
@@ -20318,7 +20326,7 @@ SCR_FN int scr_flush_make_dir(scr_flush* f)
   if (rc == SCR_SUCCESS) rc = scr_summary_path(scr.world.prefix, f->to.dir, path);
   if (rc == SCR_SUCCESS) {
     int there = !(scr_os.lstat(path, &st) < 0 && errno == ENOENT);
-    f->keep_metadata = there && scr_publish_is_indexed(&f->to);
+    f->keep_metadata = there && scr_publish_is_indexed(&f->to, 0);
     f->keep_copy = there && !f->keep_metadata && scr_flush_is_dropped(f);
   }
   if (rc == SCR_SUCCESS && f->keep_metadata) rc = scr_rank2file_find_tag(scr.world.prefix, f->id, f->to.dir, f->tag);
@@ -20327,6 +20335,7 @@ SCR_FN int scr_flush_make_dir(scr_flush* f)
     scr_prefix_remove_meta(scr.world.prefix, meta, ".tmp"); /* of a flush that was killed */
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, meta);
   if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
+  if (rc == SCR_SUCCESS) rc = scr_prefix_check_owner(scr.world.prefix, meta); /* somebody may have been faster */
   if (rc != SCR_SUCCESS) return rc;
   dirs = scr_hash_new();
   scr_dirs_above(dirs, scr.world.prefix, path);
@@ -20777,6 +20786,21 @@ SCR_FN int scr_flush_resume(scr_flush* f)
 /* ---- deletion ---- */
 
 /*
+** Remove dataset ID in DIR from the index, and record there that its files are being deleted.  SCR_ERR_UNSAFE, after a
+** warning, if they are not to be deleted.  Rank 0 only.
+*/
+SCR_FN int scr_flush_begin_deletion(int id, const char* dir)
+{
+  int may = scr_prefix_may_delete(scr.world.prefix, dir), rc;
+
+  if (may != SCR_SUCCESS) scr_warn("%s, and this index forgets it", scr_err_text);
+  rc = scr_index_change(scr.world.prefix, scr_index_begin_deletion, id, dir);
+  if (rc != SCR_SUCCESS || may == SCR_SUCCESS) return rc;
+  rc = scr_index_change(scr.world.prefix, scr_index_end_deletion, id, dir);
+  return rc == SCR_SUCCESS ? may : rc;
+}
+
+/*
 ** Delete the files of dataset ID in DIR from the prefix, after it was removed from the index.  Collective over the
 ** world.
 */
@@ -20787,11 +20811,10 @@ SCR_FN int scr_flush_delete(int id, const char* dir)
   int              ranks, rc = SCR_SUCCESS;
 
   mine.id = id;
-  if (scr.world.rank == 0) rc = scr_prefix_may_delete(scr.world.prefix, dir);
-  if (scr.world.rank == 0 && rc == SCR_SUCCESS)
-    rc = scr_index_change(scr.world.prefix, scr_index_begin_deletion, id, dir);
+  if (scr.world.rank == 0) rc = scr_flush_begin_deletion(id, dir);
   if (rc == SCR_SUCCESS) rc = scr_prefix_locate(scr.world.prefix, id, dir, &place);
-  if ((rc = scr_agree(rc, scr.world.comm)) == SCR_SUCCESS) rc = scr_flush_read_rank2file(&place, NULL, &mine, &ranks);
+  if ((rc = scr_agree(rc, scr.world.comm)) == SCR_ERR_UNSAFE) return SCR_SUCCESS;
+  if (rc == SCR_SUCCESS) rc = scr_flush_read_rank2file(&place, NULL, &mine, &ranks);
   if (rc == SCR_SUCCESS) {
     scr_objects_remove_tmp(&mine, scr.world.prefix); /* of a flush that was killed before its renames */
     rc = scr_agree(scr_objects_delete(&mine, scr.world.prefix), scr.world.comm);
@@ -24546,11 +24569,11 @@ SCR_FN int scr_run_has_outgrown(const scr_dataset* ds)
   scr_index_item it;
   int            apart, newer = 0;
 
-  if (ds->on_prefix != SCR_PREFIX_OUTGROWN || scr.ckpt_count == 0) return 0;
+  if (ds->on_prefix != SCR_PREFIX_OUTGROWN) return 0;
   if (scr.world.rank == 0) {
     newer = scr_index_read(&index, scr.world.prefix) == SCR_SUCCESS &&
-            scr_index_newest(&index, INT_MAX, NULL, &it) == SCR_SUCCESS && it.id > ds->desc.identity.id &&
-            scr_prefix_has_head(scr.world.prefix, &it, &it.desc, &apart);
+            scr_index_newest(&index, INT_MAX, NULL, &it) == SCR_SUCCESS && it.id >= scr.first_id &&
+            it.id > ds->desc.identity.id && scr_prefix_has_head(scr.world.prefix, &it, &it.desc, &apart);
     scr_index_close(&index, SCR_SUCCESS, 0);
   }
   return scr_bcast(&newer, 1, MPI_INT, 0, scr.world.comm) == SCR_SUCCESS && newer;
@@ -25284,6 +25307,7 @@ SCR_FN int scr_start_run(MPI_Comm comm)
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   if ((rc = scr_run_find_checkpoint()) != SCR_SUCCESS) return rc;
   if (scr.world.rank == 0 && scr_run_write_reason(NULL) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  scr.first_id = scr.dataset_id + 1;
   scr.ckpt_end = scr_wtime();
   scr_event("INIT_END", NULL, NULL, scr.ckpt_end - scr.run_start);
   scr_event_compute(1);
@@ -26575,14 +26599,15 @@ SCR_FN int scr_track_follows(int old, int fd, const char* end, const struct stat
 
 /*
 ** Let those read the file OUT, which is this user's alone, who may read the file FD, which is ST, as far as MODE
-** allows: its group and others too, if that group can be had and the mode tells what it may.
+** allows: its group and others too, if that group can be had and the mode tells what it may.  Others may have written
+** those bytes, and that OUT is this user's says nothing of them: it has the sticky bit, for scr_file_distrust.
 */
 SCR_FN int scr_track_share(int out, int fd, const struct stat* st, mode_t mode)
 {
   mode &= st->st_mode & 0777;
   if (scr_file_is_listed(fd) || scr_file_is_listed(out) || scr_os.fchown(out, (uid_t)-1, st->st_gid) < 0)
     mode &= S_IRWXU;
-  return scr_os.fchmod(out, mode) < 0 ? -1 : 0;
+  return scr_os.fchmod(out, mode | S_ISVTX) < 0 && scr_os.fchmod(out, mode) < 0 ? -1 : 0;
 }
 
 /* Append to OUT the SIZE bytes of FD from position AT on, by way of BUF.  -1 and errno, if there are fewer, too. */
@@ -26694,12 +26719,6 @@ SCR_FN int scr_track_restore(const scr_track_record* r, int cut, const char* ckp
                  "the tracked file %s is another one than in the checkpoint %s: the bytes before its length then, "
                  "%" PRIu64 ", have changed; put the old file back, or set SCR_TRACK=0 to leave it as it is",
                  path, ckpt, r->length);
-  if (rc == SCR_SUCCESS && size > r->length && !scr_file_is_ours(&st))
-    rc = SCR_ERR(
-        SCR_ERR_UNSAFE,
-        "the tracked file %s belongs to user %lu, and what a restart cuts off would become a file of yours: look "
-        "at it, and put a copy of yours in its place; SCR_TRACK=0 leaves it as it is",
-        path, (unsigned long)st.st_uid);
   if (rc == SCR_SUCCESS && cut && size > r->length) {
     rc = scr_track_keep(fd, path, r->length, &st);
     if (rc == SCR_SUCCESS &&

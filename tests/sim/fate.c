@@ -134,6 +134,10 @@ static const parameter parameters[] = {
     {"SCR_GROUP", 2, 1, {"NODE", "WORLD"}},
     {"SCR_DISTRIBUTE", 2, 1, {"1", "0"}},
     {"SCR_CACHE_PURGE", 2, 1, {"0", "1"}},
+    {"SCR_CHECKPOINT_INTERVAL", 2, 1, {"0", "1", "3"}},
+    {"SCR_CHECKPOINT_OVERHEAD", 2, 1, {"0", "5"}},
+    {"SCR_CHECKPOINT_SECONDS", 2, 1, {"0", "1"}},
+    {"SCR_HALT_ENABLED", 2, 1, {"1", "0"}},
     {"SCR_FETCH", 2, 1, {"1", "0"}},
     {"SCR_MPI_BUF_SIZE", 1, 0, {"4096", "1000", "65536"}},
     {"SCR_FILE_BUF_SIZE", 1, 0, {"8192", "1000", "1M"}},
@@ -220,7 +224,9 @@ static void fate_parameters(void)
   plan.flush = atoi(world_getenv("SCR_FLUSH"));
   plan.async = value_is("SCR_FLUSH_ASYNC", "1");
   plan.bypass = value_is("SCR_CACHE_BYPASS", "1");
-  plan.crc = !value_is("SCR_CRC_ON_COPY", "0") && !value_is("SCR_CRC_ON_RESTART", "0");
+  if (truth.cuts) world_setenv("SCR_CRC_ON_RESTART", "1"); /* files that a cut has spoilt are in the caches */
+  truth.unsummed |= value_is("SCR_CRC_ON_COPY", "0");
+  plan.crc = !truth.unsummed && !value_is("SCR_CRC_ON_RESTART", "0");
   plan.keep = !value_is("SCR_CACHE_KEEP", "0");
   plan.cache_size = atoi(world_getenv("SCR_CACHE_SIZE"));
   if (plan.theme == THEME_LEVELS) { /* fate_levels */
@@ -345,6 +351,7 @@ static void node_cut(int node)
   tree_crash(world_node[node], (int)sim_below(CRASH_KINDS));
   beside_damaged();
   if (!is_damaged(node)) truth.damaged[truth.damages++] = node;
+  truth.cuts = 1;
   totals.cuts++;
 }
 

@@ -518,6 +518,7 @@ void* program_run(void* arg)
   while (++a->step <= end) {
     rc = CALL(a, "SCR_Need_checkpoint", SCR_Need_checkpoint(&flag));
     if (rc != SCR_SUCCESS && !S.faults) sim_violation("rank %d: Need_checkpoint: %s", a->p->id, SCR_Last_error());
+    if (rc == SCR_SUCCESS) truth_code(a->p, &a->calls, "the answer of SCR_Need_checkpoint", flag);
     if (!write_dataset(a)) break;
     ask(a);
     if (step_one_in(a, "should_exit", 3) && should_exit(a)) break;

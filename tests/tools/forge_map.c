@@ -37,7 +37,7 @@ int main(int argc, char** argv)
   rc = packed ? scr_extents_add(&o->packed, argv[2], 0, o->size) : SCR_SUCCESS;
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/forged/.scr", argv[1]);
   if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
-  if (rc == SCR_SUCCESS) rc = scr_make_map(&l, argv[1], "forged", &d.identity, 1 << 20);
+  if (rc == SCR_SUCCESS) rc = scr_make_map(&l, argv[1], "forged", &d.identity, 1 << 20, "");
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/forged/.scr/summary.scr", argv[1]);
   if (rc == SCR_SUCCESS && !deleted) rc = scr_summary_write(path, &d);
   if (rc == SCR_SUCCESS) rc = scr_index_open(&index, argv[1]);

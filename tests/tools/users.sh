@@ -191,6 +191,8 @@ fresh 1777
 they mkdir .scr
 job 1
 tell "a .scr of somebody else" "/.scr belongs to user $(id -u $theirs), who is neither you nor the owner of"
+rm -f pid.*
+check "their run there" 0 "" job_of $theirs 1
 chown root "$p"
 for c in "scr_index --list" "scr_have_restart" "scr_postrun" "scr_status" "scr_flush_file --dir $p --latest"; do
   says "a .scr of somebody else: $c" 1 "/.scr belongs to user $(id -u $theirs), who is neither you" as $mine $c
@@ -198,7 +200,7 @@ done
 fresh 1777
 they mkdir -m 777 step.2
 check "a run whose checkpoint has a directory of somebody else" 0 "" job 2
-tell "a directory of somebody else" "step.2 belongs to user $(id -u $theirs), who is neither you nor the owner .* no metadata are"
+tell "a directory of somebody else" "step.2 belongs to user $(id -u $theirs), who is neither you nor the owner .* are elsewhere"
 check "its metadata are not there" 0 "" test -f scr.dataset.2/.scr/summary.scr -a ! -e step.2/.scr
 they sh -c 'cd step.2 && sed s/2/3/g rank_0 >x && mv -f x rank_0'
 rm -rf "${base:?}"/*
