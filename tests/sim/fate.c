@@ -240,6 +240,7 @@ static void fate_parameters(void)
     world_setenv("SCR_END_TIME", text);
   }
   plan.prefix_size = atoi(world_getenv("SCR_PREFIX_SIZE"));
+  truth.windowed |= plan.prefix_size > 0;
   plan.fsync = !value_is("SCR_FSYNC", "0");
   plan.daemon = plan.async && value_is("SCR_FLUSH_TYPE", "DAEMON");
   if (plan.last) world_setenv("SCR_FETCH", "1");

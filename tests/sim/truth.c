@@ -300,7 +300,7 @@ void truth_purged(const dataset* d)
   for (i = 1; i <= truth.sets; i++) {
     dataset* s = &truth.set[i];
     if (strcmp(s->name, d->name) == 0) s->purged = 1;
-    if (s->purged || plan.prefix_size > 0) s->on_prefix = 0; /* others may have left the window for it */
+    if (s->purged || truth.windowed) s->on_prefix = 0; /* others may have left the window for it */
   }
 }
 

@@ -79,6 +79,7 @@ typedef struct {
   int     unserved;                     /* or had, but faults may have kept the index from knowing of newer ones */
   int     halts;                        /* a person has set a condition to halt; 2: one that holds at once */
   int     cuts, unsummed;               /* a node has lost power; or a run wrote without checksums, so that none must */
+  int     windowed;                     /* a run had SCR_PREFIX_SIZE */
   int     notes_lost;                   /* the flush file was damaged: what was in caches may be anything */
   int     refused;                      /* the last lifetime could load nothing, as it may be */
   int     returned;                     /* machines have come back, with what they had, since the last SCR_Init */

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -181,6 +182,22 @@ static void describe(uint64_t n)
   head.range_count += img_maps(&head.ranges[head.range_count]);
 }
 
+/* Returns 1 if ST, of FILE, is this user's, or belongs to whom the file system gives the files that this user makes. */
+static int is_own(const char* file, const struct stat* st)
+{
+  char        path[PATH_MAX];
+  struct stat made;
+  int         fd, is;
+
+  if (st->st_uid == geteuid()) return 1;
+  if ((size_t)snprintf(path, sizeof path, "%s.own", file) >= sizeof path) return 0;
+  if ((fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)) < 0) return 0;
+  is = fstat(fd, &made) == 0 && made.st_uid == st->st_uid;
+  close(fd);
+  unlink(path);
+  return is;
+}
+
 /*
 ** Open FILE, which the library may have made, with the rights of the umask.  What another user has put in its place
 ** since then receives nothing of this memory, and what a link there leads to stays as it is: that is EPERM.
@@ -191,7 +208,7 @@ static int open_own(const char* file)
   int         keep, fd = open(file, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 
   if (fd < 0) return fd;
-  if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1) {
+  if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 && is_own(file, &st)) {
     if (fchmod(fd, 0600) == 0 && ftruncate(fd, 0) == 0) return fd;
   } else {
     errno = EPERM;
