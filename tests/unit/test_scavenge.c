@@ -240,6 +240,76 @@ static void what_gets_the_name_of_a_stage_in_use_is_not_touched(void)
   scavenge_end();
 }
 
+/* ---- a second copy, of another form, of a dataset that the index has ---- */
+
+static void second_begin(void)
+{
+  int rank;
+
+  scavenge_begin(0);
+  CHECK_INT(scavenge_story(records_prefix), SCR_SUCCESS);
+  scavenged.containers = 1000;
+  for (rank = 0; rank < SCAVENGE_RANKS; rank++) scavenged.entry[rank]->container = 1;
+}
+
+/* As if files of the first were missing: it is not asked whether the prefix has it. */
+static int second_story(const char* prefix)
+{
+  scr_scavenge s;
+  int          rank, lost = 0, rc = SCR_SUCCESS;
+
+  for (rank = 0; rank < SCAVENGE_RANKS && rc == SCR_SUCCESS; rank++)
+    if (rank != SCAVENGE_LOST)
+      rc = scr_stage_collect(&scavenged.home, scavenged.entry[rank], prefix, ~0, NULL, scavenge_say_nothing, &lost);
+  if (rc != SCR_SUCCESS) return rc;
+  memset(&s, 0, sizeof s);
+  s.prefix = prefix;
+  s.identity = scavenged.entry[0]->desc.identity;
+  s.container_size = 1000;
+  s.map_size = 1;
+  s.say = scavenge_say_nothing;
+  rc = scr_scavenge_begin(&s);
+  if (rc == SCR_SUCCESS) rc = scr_scavenge_rebuild(&s);
+  if (rc == SCR_SUCCESS) rc = scr_scavenge_commit(&s);
+  scr_scavenge_free(&s);
+  return rc;
+}
+
+/* Whatever fails, the map that counts is that of a whole copy: of the first, or, once the index says so, the second. */
+static void second_judge(int rc)
+{
+  scr_index      index;
+  scr_index_item it;
+
+  (void)rc;
+  CHECK_INT(scr_prefix_finish_all(records_prefix), SCR_SUCCESS);
+  CHECK(scr_index_read(&index, records_prefix) == SCR_SUCCESS &&
+        scr_index_same(&index, &scavenged.entry[0]->desc.identity, &it) && scr_prefix_has(records_prefix, &it));
+  scr_index_close(&index, SCR_SUCCESS, 0);
+  CHECK(scavenge_is_indexed() && scavenge_is_whole());
+  scavenge_end();
+  second_begin();
+}
+
+static void a_second_copy_that_fails_leaves_the_first_one_whole(void)
+{
+  int n, err = records_quiet(-1);
+
+  second_begin();
+  CHECK_INT(second_story(records_prefix), SCR_SUCCESS);
+  CHECK(access(records_at("ck/.scr/ctr.0.scr"), F_OK) == 0 &&
+        access(records_at("ck/.scr/rank2file.0.0.a.scr"), F_OK) == 0);
+  second_judge(SCR_SUCCESS);
+  records_step = check_pace(13, 1);
+  CHECK(records_fault_sweep(FAULT_FAIL, EIO, second_story, records_prefix, second_judge) > 150);
+  records_fault_sweep(FAULT_FAIL, ENOSPC, second_story, records_prefix, second_judge);
+  for (n = 1; check_fault_kill(n, second_story, records_prefix); n += records_step) second_judge(SCR_ERR_IO);
+  CHECK(n > 150);
+  records_step = 1;
+  records_quiet(err);
+  scavenge_end();
+}
+
 static void scavenge_whatever_fails(uint64_t containers)
 {
   int n, err;
@@ -303,5 +373,6 @@ static void test_scavenge(void)
   a_scavenge_that_fails_or_is_killed_at_any_call_is_finished_by_another();
   a_node_that_finds_no_space_for_all_its_files_leaves_none();
   what_gets_the_name_of_a_stage_in_use_is_not_touched();
+  a_second_copy_that_fails_leaves_the_first_one_whole();
   so_is_one_into_containers();
 }
