@@ -1063,7 +1063,7 @@ static void what_is_cut_off_a_file_with_a_list_of_users_is_for_no_group(void)
   MPI_Bcast(&listed, 1, MPI_INT, 0, MPI_COMM_WORLD);
   run_of(ranks, restart_cuts);
   check_text("prefix/log.scr-cut", "two\n");
-  if (listed) shell("test $(stat -c %%a prefix/log) = 660 && test $(stat -c %%a prefix/log.scr-cut) = 600");
+  if (listed) shell("test $(stat -c %%a prefix/log) = 660 && test $(stat -c %%a prefix/log.scr-cut) = 1600");
   else if (rank == 0) printf("no file here has a list of users\n");
 }
 
