@@ -1826,16 +1826,15 @@ SCR_FN void scr_flat_remove(const char* dir)
 ** form.
 **
 ** Uses       memory
-** Offers     scr_hash, scr_hash_elem; scr_hash_of_key, scr_hash_new, scr_hash_size,
-**            scr_hash_elem_first, scr_hash_elem_next, scr_hash_elem_key, scr_hash_elem_hash,
-**            scr_hash_unset_all, scr_hash_delete, scr_hash_elem_get, scr_hash_set, scr_hash_get,
-**            scr_hash_extract, scr_hash_unset, scr_hash_get_kv, scr_hash_set_kv, scr_hash_get_kv_int,
-**            scr_hash_set_kv_int, scr_hash_unset_kv, scr_hash_unset_kv_int, scr_hash_elem_get_first_val,
-**            scr_hash_setf, scr_hash_getf, scr_hash_merge, scr_hash_dup, scr_hash_sort_int, scr_put_be,
-**            scr_get_be, scr_hash_pack_size, scr_hash_pack, scr_hash_unpack, scr_hash_util_set_str,
-**            scr_hash_util_set_int, scr_hash_util_set_int64, scr_hash_util_set_bytecount,
-**            scr_hash_util_set_crc32_fixed, scr_hash_util_get_str, scr_hash_util_get_int64,
-**            scr_hash_util_get_int, scr_hash_util_get_bytecount, scr_hash_util_get_crc32,
+** Offers     scr_hash, scr_hash_elem; scr_hash_of_key, scr_hash_new, scr_hash_size, scr_hash_elem_first,
+**            scr_hash_elem_next, scr_hash_elem_key, scr_hash_elem_hash, scr_hash_unset_all, scr_hash_delete,
+**            scr_hash_elem_get, scr_hash_set, scr_hash_get, scr_hash_extract, scr_hash_unset, scr_hash_get_kv,
+**            scr_hash_set_kv, scr_hash_get_kv_int, scr_hash_set_kv_int, scr_hash_unset_kv, scr_hash_unset_kv_int,
+**            scr_hash_elem_get_first_val, scr_hash_setf, scr_hash_getf, scr_hash_merge, scr_hash_dup,
+**            scr_hash_sort_int, scr_put_be, scr_get_be, scr_hash_pack_size, scr_hash_pack, scr_hash_unpack,
+**            scr_hash_util_set_str, scr_hash_util_set_int, scr_hash_util_set_int64,
+**            scr_hash_util_set_bytecount, scr_hash_util_set_crc32_fixed, scr_hash_util_get_str,
+**            scr_hash_util_get_int64, scr_hash_util_get_int, scr_hash_util_get_bytecount, scr_hash_util_get_crc32,
 **            scr_hash_int_or, scr_hash_str_or
 ** Invariants
 **   H1  Elements keep the order in which they were added, and a hash is packed in that order.
@@ -7615,19 +7614,19 @@ SCR_FN int scr_filemap_files(const char* dir, const scr_hash* master, scr_hash* 
 ** which has one copy for each id; the file itself stays as index.scr.version<n>.
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset
-** Offers     scr_record, scr_index, scr_index_item, scr_choice; scr_record_path,
-**            scr_record_check_dir, scr_record_check_read, scr_record_mkdir, scr_record_sync_dir, scr_record_read,
-**            scr_record_open, scr_record_use_spare, scr_record_close, scr_record_put_aside, scr_record_check_version,
+** Offers     scr_record, scr_index, scr_index_item, scr_choice; scr_record_path, scr_record_check_dir,
+**            scr_record_check_read, scr_record_mkdir, scr_record_sync_dir, scr_record_read, scr_record_open,
+**            scr_record_use_spare, scr_record_close, scr_record_put_aside, scr_record_check_version,
 **            scr_record_sweep, scr_index_id, scr_index_is_passed, scr_index_last_passed, scr_index_note_passed,
-**            scr_index_get, scr_index_walk, scr_index_sort, scr_index_failed_in, scr_index_is_good, scr_index_read,
-**            scr_index_open, scr_index_close, scr_index_newest, scr_index_find, scr_index_look_up, scr_index_named,
-**            scr_index_named_ckpt, scr_index_same, scr_index_count_complete, scr_index_has_renames, scr_index_max_id,
-**            scr_index_is_missing, scr_choice_read, scr_choice_write, scr_choice_release, scr_index_current,
-**            scr_choice_in_cache, scr_index_set_current, scr_index_set, scr_index_remove, scr_index_begin_deletion,
-**            scr_index_end_deletion, scr_index_note_attempt, scr_index_note_fetched, scr_index_note_failed,
-**            scr_index_forgive, scr_index_drop_newer, scr_index_serve_choice, scr_index_cut, scr_index_window,
-**            scr_index_outgrown, scr_index_has_served, scr_index_last_served, scr_index_note_served,
-**            scr_index_note_renamed, scr_index_change
+**            scr_index_get, scr_index_walk, scr_index_sort, scr_index_failed_in, scr_index_is_good,
+**            scr_index_read, scr_index_open, scr_index_close, scr_index_newest, scr_index_find, scr_index_look_up,
+**            scr_index_named, scr_index_named_ckpt, scr_index_same, scr_index_count_complete,
+**            scr_index_has_renames, scr_index_max_id, scr_index_is_missing, scr_choice_read, scr_choice_write,
+**            scr_choice_release, scr_index_current, scr_choice_in_cache, scr_index_set_current, scr_index_set,
+**            scr_index_remove, scr_index_begin_deletion, scr_index_end_deletion, scr_index_note_attempt,
+**            scr_index_note_fetched, scr_index_note_failed, scr_index_forgive, scr_index_drop_newer,
+**            scr_index_serve_choice, scr_index_cut, scr_index_window, scr_index_outgrown, scr_index_has_served,
+**            scr_index_last_served, scr_index_note_served, scr_index_note_renamed, scr_index_change
 ** Invariants
 **   X1  In an index that was read or created here, every id is an integer, 1 or more, every <dir> is a safe relative
 **       path, and DIR and DSET list the same pairs.
@@ -9681,17 +9680,16 @@ SCR_FN int scr_rank2file_write_root(const char* prefix, const char* dir, const s
   return scr_rank2file_write(prefix, dir, m, ".scr/rank2file.scr");
 }
 
-/* The index has the copy at PLACE: if its root is still waiting, that takes the place of the one before. */
-SCR_FN int scr_rank2file_take_over(const char* prefix, const scr_prefix_place* place)
+/* The index has the copy in DIR: if its root is still waiting, that takes the place of the one before. */
+SCR_FN int scr_rank2file_take_over(const char* prefix, const char* dir)
 {
   char from[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
-  int  rc = scr_fmt(from, sizeof from, "%s/%s/rank2file.next.tmp", prefix, place->meta);
+  int  rc = scr_fmt(from, sizeof from, "%s/%s/.scr/rank2file.next.tmp", prefix, dir);
 
-  if (rc == SCR_SUCCESS) rc = scr_fmt(to, sizeof to, "%s/%s/rank2file.scr", prefix, place->meta);
+  if (rc == SCR_SUCCESS) rc = scr_fmt(to, sizeof to, "%s/%s/.scr/rank2file.scr", prefix, dir);
   if (rc != SCR_SUCCESS) return rc;
   if (scr_os.rename(from, to) < 0) return errno == ENOENT ? SCR_SUCCESS : SCR_ERRNO("cannot rename %s to %s", from, to);
-  if (scr_fmt(to, sizeof to, "%s/%s", prefix, place->meta) == SCR_SUCCESS) rc = scr_dir_sync(to);
-  return rc;
+  return scr_dir_sync(to);
 }
 
 /*
@@ -10037,7 +10035,7 @@ SCR_FN int scr_prefix_finish_renames(const char* prefix, int id, const char* dir
   int              rc = scr_prefix_locate(prefix, id, dir, &place);
 
   identity.id = id;
-  if (rc == SCR_SUCCESS) rc = scr_rank2file_take_over(prefix, &place);
+  if (rc == SCR_SUCCESS) rc = scr_rank2file_take_over(prefix, dir);
   return rc == SCR_SUCCESS
              ? scr_rank2file_walk(prefix, &place, &identity, NULL, scr_prefix_finish_leaf, (void*)(uintptr_t)prefix)
              : rc;
@@ -20711,15 +20709,6 @@ SCR_FN int scr_flush_done(const scr_flush* f)
   return rc;
 }
 
-/* The index has F: its map takes the place of that of the copy before.  Rank 0 only. */
-SCR_FN int scr_flush_turn_map(const scr_flush* f)
-{
-  scr_prefix_place place;
-  int              rc = scr_prefix_locate(scr.world.prefix, f->id, f->to.dir, &place);
-
-  return rc == SCR_SUCCESS ? scr_rank2file_take_over(scr.world.prefix, &place) : rc;
-}
-
 /*
 ** After all files are copied: write the rank2file map, the summary and the index, and rename the files, in this order
 ** (J2).  A crash before the index update leaves temporary files; after it, any run can finish the renames.  Collective
@@ -20747,7 +20736,7 @@ SCR_FN int scr_flush_commit(scr_flush* f)
     else if (ds->on_prefix == SCR_PREFIX_YES) scr_change_on_prefix(ds, SCR_PREFIX_SUPERSEDED, NULL);
   }
   if (rc != SCR_SUCCESS) return rc;
-  if (scr.world.rank == 0 && *f->tag != '\0') rc = scr_flush_turn_map(f);
+  if (scr.world.rank == 0 && *f->tag != '\0') rc = scr_rank2file_take_over(scr.world.prefix, f->to.dir);
   err = scr_objects_rename(&f->objects, scr.world.prefix, 0);
   if ((rc = scr_agree(rc != SCR_SUCCESS ? rc : err, scr.world.comm)) != SCR_SUCCESS) return rc;
   return scr_flush_done(f);

@@ -440,7 +440,7 @@ static int index_delete(const char* argv0, const char* prefix, const char* name,
     }
     if (rc == SCR_SUCCESS) rc = scr_prefix_may_delete(prefix, dir);
     if (rc == SCR_SUCCESS) rc = scr_prefix_locate(prefix, identity.id, dir, &place);
-    if (rc == SCR_SUCCESS && it.renaming) rc = scr_rank2file_take_over(prefix, &place);
+    if (rc == SCR_SUCCESS && it.renaming) rc = scr_rank2file_take_over(prefix, dir);
     if (rc == SCR_SUCCESS) rc = scr_rank2file_walk(prefix, &place, &identity, NULL, index_look_at_leaf, NULL);
     if (rc == SCR_SUCCESS) scr_index_begin_deletion(&index, identity.id, dir);
     rc = scr_index_close(&index, rc, 1);
