@@ -9870,9 +9870,9 @@ SCR_FN int scr_names_read(const char* prefix, const scr_prefix_place* place, int
 **
 ** Uses       platform, errors, memory, path, hash, dataset, index, objects, rank2file map
 ** Offers     scr_strays; scr_prefix_has_summary, scr_prefix_has, scr_prefix_has_head, scr_prefix_has_files,
-**            scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_forget, scr_prefix_delete_leaf,
-**            scr_prefix_check_owner, scr_prefix_may_delete, scr_prefix_clear, scr_prefix_walk, scr_strays_find,
-**            scr_prefix_choose_dir, scr_prefix_end_deletion, scr_prefix_finish_all
+**            scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_remove_tagged, scr_prefix_forget,
+**            scr_prefix_delete_leaf, scr_prefix_check_owner, scr_prefix_may_delete, scr_prefix_clear, scr_prefix_walk,
+**            scr_strays_find, scr_prefix_choose_dir, scr_prefix_end_deletion, scr_prefix_finish_all
 ** Invariants
 **   X6  A deletion is in the index before its first file goes, and is finished by any later run, but not after another
 **       dataset was entered.
@@ -10064,6 +10064,17 @@ SCR_FN void scr_prefix_remove_meta(const char* prefix, const char* meta, const c
     }
   if (d != NULL) closedir(d);
   if (scr_fmt(path, sizeof path, "%s/%s", prefix, meta) == SCR_SUCCESS) scr_os.rmdir(path);
+}
+
+/* Remove what a second copy that did not come into the index has made in META: the nodes with TAG, and their root. */
+SCR_FN void scr_prefix_remove_tagged(const char* prefix, const char* meta, const char* tag)
+{
+  char suffix[16];
+
+  if (*tag == '\0') return;
+  scr_prefix_remove_meta(prefix, meta, "rank2file.next.tmp");
+  snprintf(suffix, sizeof suffix, "%s.scr", tag);
+  scr_prefix_remove_meta(prefix, meta, suffix);
 }
 
 /* Remove the metadata of a dataset that was removed from the index; its files stay. */
@@ -14405,17 +14416,18 @@ SCR_FN int scr_scavenge_find_replaced(scr_scavenge* s)
   return rc == SCR_SUCCESS ? scr_scan_meet(&s->to, s->names) : rc;
 }
 
-/* The commit has failed: remove the temporary files and, unless the index has the dataset, its metadata. */
-SCR_FN void scr_scavenge_undo(const scr_scavenge* s)
+/* The commit has failed: remove temporary files, the map with TAG and, unless the index has a copy, the metadata. */
+SCR_FN void scr_scavenge_undo(const scr_scavenge* s, const char* tag)
 {
   char           meta[SCR_MAX_FILENAME];
   scr_err_record why;
 
   scr_err_save(&why);
   scr_objects_remove_tmp(&s->objects, s->prefix);
-  if (*s->to.dir && !scr_publish_is_indexed(&s->to, 0) &&
-      scr_fmt(meta, sizeof meta, "%s/.scr", s->to.dir) == SCR_SUCCESS)
-    scr_prefix_remove_meta(s->prefix, meta, "");
+  if (*s->to.dir && scr_fmt(meta, sizeof meta, "%s/.scr", s->to.dir) == SCR_SUCCESS) {
+    scr_prefix_remove_tagged(s->prefix, meta, tag);
+    if (!scr_publish_is_indexed(&s->to, 0)) scr_prefix_remove_meta(s->prefix, meta, "");
+  }
   scr_err_restore(&why);
 }
 
@@ -14442,7 +14454,7 @@ SCR_FN int scr_scavenge_commit(scr_scavenge* s)
     rc = scr_rank2file_find_tag(s->prefix, s->identity.id, s->to.dir, tag);
   if (rc == SCR_SUCCESS) rc = scr_make_map(&s->objects, s->prefix, s->to.dir, &s->identity, s->map_size, tag);
   if (rc == SCR_SUCCESS) rc = scr_publish_enter(&s->to, &s->committed);
-  if (!s->committed) scr_scavenge_undo(s);
+  if (!s->committed) scr_scavenge_undo(s, tag);
   if (rc == SCR_SUCCESS) rc = scr_prefix_finish_renames(s->prefix, s->identity.id, s->to.dir);
   return rc == SCR_SUCCESS ? scr_publish_done(&s->to) : rc;
 }
@@ -20910,19 +20922,15 @@ SCR_FN int scr_flush_make_room(int id)
 SCR_FN void scr_flush_undo(const scr_flush* f)
 {
   scr_dataset*   ds = scr_dataset_find(f->id);
-  char           meta[SCR_MAX_FILENAME], suffix[16];
+  char           meta[SCR_MAX_FILENAME];
   scr_err_record why;
 
   scr_err_save(&why); /* keep the reason of the failure, whatever the clean-up reports */
   scr_objects_remove_tmp(&f->objects, scr.world.prefix);
-  if (scr.world.rank == 0 && *f->tag != '\0' && scr_fmt(meta, sizeof meta, "%s/.scr", f->to.dir) == SCR_SUCCESS) {
-    scr_prefix_remove_meta(scr.world.prefix, meta, "rank2file.next.tmp");
-    snprintf(suffix, sizeof suffix, "%s.scr", f->tag);
-    scr_prefix_remove_meta(scr.world.prefix, meta, suffix);
+  if (scr.world.rank == 0 && *f->to.dir && scr_fmt(meta, sizeof meta, "%s/.scr", f->to.dir) == SCR_SUCCESS) {
+    scr_prefix_remove_tagged(scr.world.prefix, meta, f->tag);
+    if (!f->keep_metadata && !f->keep_copy) scr_prefix_remove_meta(scr.world.prefix, meta, "");
   }
-  if (scr.world.rank == 0 && *f->to.dir && !f->keep_metadata && !f->keep_copy &&
-      scr_fmt(meta, sizeof meta, "%s/.scr", f->to.dir) == SCR_SUCCESS)
-    scr_prefix_remove_meta(scr.world.prefix, meta, "");
   if (ds->on_prefix == SCR_PREFIX_FLUSHING)
     scr_change_on_prefix(ds, f->superseded ? SCR_PREFIX_SUPERSEDED : SCR_PREFIX_NO, NULL);
   scr_err_restore(&why);
