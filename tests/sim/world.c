@@ -144,18 +144,38 @@ static size_t piece_size(const image* m, size_t piece)
   return left < WORLD_PIECE ? left : WORLD_PIECE;
 }
 
+/* How many bytes the pieces FROM to END have. */
+static size_t pieces_size(const image* m, size_t from, size_t end)
+{
+  return (end - from - 1) * WORLD_PIECE + piece_size(m, end - 1);
+}
+
+/* The end of the pieces of P from I on that are all changed, or all as they were first. */
+static size_t run_end(const process* p, size_t i)
+{
+  size_t      n = image_pieces(p->of);
+  const char* end = memchr(p->changed + i, !p->changed[i], n - i);
+  return end ? (size_t)(end - p->changed) : n;
+}
+
 /* Copy the variables of the image of P, which are in place, to P. */
 static void image_save(process* p)
 {
   const image* m = p->of;
   char *       to = p->variables + image_data(m), *first = m->first + image_data(m);
-  size_t       i, at;
+  size_t       i, end, at;
 
   memcpy(p->variables, m->data, image_data(m));
-  for (i = 0; i < image_pieces(m); i++) {
+  for (i = 0; i < image_pieces(m); i = end) {
+    end = run_end(p, i);
     at = i * WORLD_PIECE;
-    if (!p->changed[i]) p->changed[i] = memcmp(m->bss + at, first + at, piece_size(m, i)) != 0;
-    if (p->changed[i]) memcpy(to + at, m->bss + at, piece_size(m, i));
+    if (!p->changed[i] && memcmp(m->bss + at, first + at, pieces_size(m, i, end)) == 0) continue;
+    if (!p->changed[i]) {
+      while (memcmp(m->bss + at, first + at, piece_size(m, i)) == 0) at = ++i * WORLD_PIECE;
+      p->changed[i] = 1;
+      end = i + 1;
+    }
+    memcpy(to + at, m->bss + at, pieces_size(m, i, end));
   }
 }
 
@@ -164,13 +184,15 @@ static void image_load(process* p, const process* was)
 {
   const image* m = p->of;
   char *       from = p->variables + image_data(m), *first = m->first + image_data(m);
-  size_t       i, at;
+  size_t       i, end, at;
 
   memcpy(m->data, p->variables, image_data(m));
-  for (i = 0; i < image_pieces(m); i++) {
+  for (i = 0; i < image_pieces(m); i = end) {
+    end = run_end(p, i);
     at = i * WORLD_PIECE;
-    if (p->changed[i]) memcpy(m->bss + at, from + at, piece_size(m, i));
-    else if (was == NULL || was->changed[i]) memcpy(m->bss + at, first + at, piece_size(m, i));
+    if (p->changed[i]) memcpy(m->bss + at, from + at, pieces_size(m, i, end));
+    else if (was == NULL || memchr(was->changed + i, 1, end - i))
+      memcpy(m->bss + at, first + at, pieces_size(m, i, end));
   }
 }
 
