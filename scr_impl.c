@@ -9962,27 +9962,54 @@ SCR_FN int scr_prefix_has_map(const char* prefix, const scr_prefix_place* place)
   return has;
 }
 
+/* What the map of a dataset below PREFIX says of the first file with bytes: it lies APART, not in a container. */
+typedef struct {
+  const char* prefix;
+  int         apart;
+} scr_prefix_first;
+
+/* Look for the first file with bytes in L, and end the walk there.  ARG is a scr_prefix_first. */
+SCR_FN int scr_prefix_see_first(const scr_objects* l, void* arg)
+{
+  scr_prefix_first* first = (scr_prefix_first*)arg;
+  char              path[SCR_MAX_FILENAME];
+  struct stat       st;
+  int               i, rc;
+
+  for (i = 0; i < l->n; i++) {
+    const scr_extents* packed = &l->object[i].packed;
+    if (l->object[i].size == 0) continue;
+    first->apart = packed->n == 0;
+    if (first->apart) return SCR_ERR_STATE;
+    rc = scr_fmt(path, sizeof path, "%s/%s", first->prefix, packed->extent[0].path);
+    return rc != SCR_SUCCESS || stat(path, &st) < 0 ? SCR_ERR_MISSING : SCR_ERR_STATE;
+  }
+  return SCR_SUCCESS;
+}
+
 /*
 ** Returns 1 if PREFIX still has what speaks for all files of the dataset IT of its index, which a cache has as DESC:
-** its summary and map.  *APART becomes 1 if each file has its own name there, so that the files have to be looked up,
-** too; else the first container is.
+** its summary and map, and the first container that the map names.  *APART becomes 1 if each file has its own name
+** there, so that the files have to be looked up, too.
 */
 SCR_FN int scr_prefix_has_head(const char* prefix, const scr_index_item* it, const scr_desc* desc, int* apart)
 {
   scr_prefix_place place;
+  scr_prefix_first first = SCR_ZEROS;
+  scr_identity     identity = it->desc.identity;
   scr_err_record   why;
-  char             path[SCR_MAX_FILENAME];
-  struct stat      st;
-  int              has;
+  int              rc = SCR_ERR_MISSING;
 
   *apart = 0;
   if (it->complete && it->renaming) return 1;
+  first.prefix = prefix;
+  identity.id = it->id;
   scr_err_save(&why);
-  has = scr_prefix_has_summary(prefix, it, &place) && scr_prefix_has_map(prefix, &place) &&
-        scr_fmt(path, sizeof path, "%s/%s/ctr.0.scr", prefix, place.meta) == SCR_SUCCESS;
+  if (scr_prefix_has_summary(prefix, it, &place) && scr_prefix_has_map(prefix, &place))
+    rc = scr_rank2file_walk(prefix, &place, &identity, NULL, scr_prefix_see_first, &first);
   scr_err_restore(&why);
-  *apart = has && stat(path, &st) < 0 && scr_prefix_is_unmoved(it->dir, desc);
-  return has;
+  *apart = first.apart && scr_prefix_is_unmoved(it->dir, desc);
+  return rc == SCR_SUCCESS || rc == SCR_ERR_STATE;
 }
 
 /* Returns 1 if PREFIX still has the files that E lists, an entry of a cache, or NULL, by their sizes. */

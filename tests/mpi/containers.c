@@ -201,6 +201,25 @@ static void containers_and_files_follow_each_other(void)
   }
 }
 
+/* Containers of a copy that plain files have replaced do not speak for these. */
+static void a_container_that_is_left_does_not_speak_for_files(void)
+{
+  begin_packing(LEAST);
+  OK(SCR_Init());
+  OK(put_shape("ck", SCR_FLAG_CHECKPOINT, spans, 1));
+  OK(SCR_Finalize());
+  shell("rm prefix/ck/.scr/rank2file.scr");
+  set("SCR_USE_CONTAINERS=0");
+  run_gets_shape("ck", spans); /* which copies it again */
+  on_prefix_shape("ck", spans);
+  CHECK(there("prefix/ck/.scr/ctr.0.scr"), "the container is gone: this case shows nothing");
+  shell("rm prefix/ck/rank_*");
+  run_gets_shape("ck", spans);
+  on_prefix_shape("ck", spans);
+  lose_all_nodes();
+  run_gets_shape("ck", spans);
+}
+
 /* Zeros of a file stay holes in a container. */
 static void holes_stay_holes_in_containers(void)
 {
@@ -539,6 +558,7 @@ const test_case containers_cases[] = {CASE(what_is_packed_is_fetched_whole, "4 |
                                       CASE(a_command_takes_files_out_of_containers, "3"),
                                       CASE(the_map_of_many_ranks_is_a_tree, "3 | 1 8", "5 16"),
                                       CASE(damage_of_a_container_is_seen, "2"),
+                                      CASE(a_container_that_is_left_does_not_speak_for_files, "2"),
                                       CASE(a_flush_that_fails_leaves_a_copy_that_was_dropped, "2"),
                                       CASE(an_index_is_built_of_containers_that_are_half_renamed, "2"),
                                       CASE(a_flush_into_containers_that_fails_is_made_up_for, "2"),
