@@ -9962,54 +9962,56 @@ SCR_FN int scr_prefix_has_map(const char* prefix, const scr_prefix_place* place)
   return has;
 }
 
-/* What the map of a dataset below PREFIX says of the first file with bytes: it lies APART, not in a container. */
-typedef struct {
-  const char* prefix;
-  int         apart;
-} scr_prefix_first;
-
-/* Look for the first file with bytes in L, and end the walk there.  ARG is a scr_prefix_first. */
-SCR_FN int scr_prefix_see_first(const scr_objects* l, void* arg)
+/* Returns 1 if the directory META below PREFIX has containers of at least BYTES in all, without a gap. */
+SCR_FN int scr_prefix_has_containers(const char* prefix, const char* meta, uint64_t bytes)
 {
-  scr_prefix_first* first = (scr_prefix_first*)arg;
-  char              path[SCR_MAX_FILENAME];
-  struct stat       st;
-  int               i, rc;
+  char        path[SCR_MAX_FILENAME];
+  struct stat st;
+  uint64_t    sum = 0;
+  int         i;
+
+  for (i = 0; sum < bytes; i++) {
+    if (scr_fmt(path, sizeof path, "%s/%s/ctr.%d.scr", prefix, meta, i) != SCR_SUCCESS || stat(path, &st) < 0) return 0;
+    sum += (uint64_t)st.st_size;
+  }
+  return 1;
+}
+
+/* Whether the first file with bytes in a map lies APART, an int, and not in a container; the walk ends with that. */
+SCR_FN int scr_prefix_see_first(const scr_objects* l, void* apart)
+{
+  int i;
 
   for (i = 0; i < l->n; i++) {
-    const scr_extents* packed = &l->object[i].packed;
     if (l->object[i].size == 0) continue;
-    first->apart = packed->n == 0;
-    if (first->apart) return SCR_ERR_STATE;
-    rc = scr_fmt(path, sizeof path, "%s/%s", first->prefix, packed->extent[0].path);
-    return rc != SCR_SUCCESS || stat(path, &st) < 0 ? SCR_ERR_MISSING : SCR_ERR_STATE;
+    *(int*)apart = l->object[i].packed.n == 0;
+    return SCR_ERR_STATE;
   }
   return SCR_SUCCESS;
 }
 
 /*
 ** Returns 1 if PREFIX still has what speaks for all files of the dataset IT of its index, which a cache has as DESC:
-** its summary and map, and the first container that the map names.  *APART becomes 1 if each file has its own name
-** there, so that the files have to be looked up, too.
+** its summary, its map and the containers that this names.  *APART becomes 1 if each file has its own name there, so
+** that the files have to be looked up, too.
 */
 SCR_FN int scr_prefix_has_head(const char* prefix, const scr_index_item* it, const scr_desc* desc, int* apart)
 {
   scr_prefix_place place;
-  scr_prefix_first first = SCR_ZEROS;
   scr_identity     identity = it->desc.identity;
   scr_err_record   why;
-  int              rc = SCR_ERR_MISSING;
+  int              rc = SCR_ERR_MISSING, files = 0;
 
   *apart = 0;
   if (it->complete && it->renaming) return 1;
-  first.prefix = prefix;
   identity.id = it->id;
   scr_err_save(&why);
   if (scr_prefix_has_summary(prefix, it, &place) && scr_prefix_has_map(prefix, &place))
-    rc = scr_rank2file_walk(prefix, &place, &identity, NULL, scr_prefix_see_first, &first);
+    rc = scr_rank2file_walk(prefix, &place, &identity, NULL, scr_prefix_see_first, &files);
   scr_err_restore(&why);
-  *apart = first.apart && scr_prefix_is_unmoved(it->dir, desc);
-  return rc == SCR_SUCCESS || rc == SCR_ERR_STATE;
+  *apart = files && scr_prefix_is_unmoved(it->dir, desc);
+  return rc == SCR_SUCCESS ||
+         (rc == SCR_ERR_STATE && (files || scr_prefix_has_containers(prefix, place.meta, desc->bytes)));
 }
 
 /* Returns 1 if PREFIX still has the files that E lists, an entry of a cache, or NULL, by their sizes. */

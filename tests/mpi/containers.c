@@ -201,6 +201,28 @@ static void containers_and_files_follow_each_other(void)
   }
 }
 
+/* A run that still has a dataset in its cache copies it again if any of its containers is gone, or has lost bytes. */
+static void lost_containers_are_copied_again(void)
+{
+  static const char* const ways[] = {"rm prefix/ck/.scr/ctr.0.scr", "rm prefix/ck/.scr/ctr.1.scr",
+                                     "truncate -s 4000 prefix/ck/.scr/ctr.1.scr",
+                                     "n=$(ls prefix/ck/.scr/ctr.* | wc -l); rm prefix/ck/.scr/ctr.$((n - 1)).scr"};
+  size_t                   i;
+
+  for (i = 0; i < sizeof ways / sizeof *ways; i++) {
+    during("%s", ways[i]);
+    begin_packing(LEAST);
+    OK(SCR_Init());
+    OK(put_shape("ck", SCR_FLAG_CHECKPOINT, spans, 1));
+    OK(SCR_Finalize());
+    shell("%s", ways[i]);
+    run_gets_shape("ck", spans);
+    check_containers("ck", bytes_of(spans), LEAST);
+    lose_all_nodes();
+    run_gets_shape("ck", spans);
+  }
+}
+
 /* Containers of a copy that plain files have replaced do not speak for these. */
 static void a_container_that_is_left_does_not_speak_for_files(void)
 {
@@ -558,6 +580,7 @@ const test_case containers_cases[] = {CASE(what_is_packed_is_fetched_whole, "4 |
                                       CASE(a_command_takes_files_out_of_containers, "3"),
                                       CASE(the_map_of_many_ranks_is_a_tree, "3 | 1 8", "5 16"),
                                       CASE(damage_of_a_container_is_seen, "2"),
+                                      CASE(lost_containers_are_copied_again, "2"),
                                       CASE(a_container_that_is_left_does_not_speak_for_files, "2"),
                                       CASE(a_flush_that_fails_leaves_a_copy_that_was_dropped, "2"),
                                       CASE(an_index_is_built_of_containers_that_are_half_renamed, "2"),
