@@ -9372,12 +9372,12 @@ SCR_FN void scr_objects_prune(const scr_objects* l, const char* prefix)
 **
 **   <dir>/.scr/rank2file.scr     LEVEL, RANKS, DSET{identity}, RANK/<r>/{FILE/<node>, OFFSET 0}: the root of a tree
 **   <dir>/.scr/rank2file.<level>.<r>.scr   LEVEL, RANKS, RANK/<r>/{FILE/<node>, OFFSET 0}: a node, which rank r wrote
-**   <dir>/.scr/rank2file.0.<r>.scr   LEVEL 0, RANKS, RANK/<owner>/FILE/<path>/{SIZE, CRC, MODE, MTIME, TMP, NOFETCH,
-**                                                     SEG/<n>/{FILE, OFFSET, LENGTH}}: a leaf
+**   <dir>/.scr/rank2file.0.<r>.scr   LEVEL 0, RANKS, DSET{identity}, RANK/<owner>/FILE/<path>/{SIZE, CRC, MODE, MTIME,
+**                                                     TMP, NOFETCH, SEG/<n>/{FILE, OFFSET, LENGTH}}: a leaf
 **   <dir>/.scr/rank2file.<level>.<r>.a.scr, .b.scr   the same, of a copy that took the place of another one
 **   <dir>/.scr/rank2file.next.tmp   its root, until the index has it
-**   <dir>/.scr/rank2file.<n>.names   RANK/<owner>/FILE/<path>/..: the files whose paths have this hash, for a dataset
-**                                that is read in place; these paths are below the prefix
+**   <dir>/.scr/rank2file.<n>.names   RANK/<owner>/FILE/<path>/{.., BY}: the files whose paths fall into bucket n, for a
+**                                dataset that is read in place; paths below the prefix; BY: another user's leaf
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, file window, copies, objects
 ** Offers     scr_rank2file, scr_rank2file_visit; scr_objects_to_hash, scr_objects_from_hash, scr_rank2file_free,
@@ -9543,15 +9543,15 @@ SCR_FN int scr_rank2file_add(scr_rank2file* m, int rank, const char* file)
 }
 
 /*
-** How many bytes of neighbours share a node of at most LIMIT bytes, if one of them has at most MOST: a new node begins
-** where their sum passes a multiple of this.
+** The span of a node: if a new node begins wherever the running sum of the neighbours' bytes passes a multiple of the
+** span, no node has more than LIMIT bytes.  The largest neighbour has MOST bytes.
 */
 SCR_FN int64_t scr_rank2file_span(int64_t limit, int64_t most)
 {
   return most < limit ? limit - most : 1;
 }
 
-/* Returns 1 if what has bytes START to END of those of all begins a node. */
+/* Returns 1 if the neighbour that has the bytes from START to END, in the running sum of all, begins a new node. */
 SCR_FN int scr_rank2file_begins(int64_t start, int64_t end, int64_t span)
 {
   return end > start && (start == 0 || start / span != end / span);
@@ -9587,7 +9587,7 @@ SCR_FN int scr_rank2file_check_level(const char* path, int is, int want)
   return SCR_ERR(SCR_ERR_FORMAT, "%s has level %d instead of %d in its rank2file map", path, is, want);
 }
 
-/* Add what the node PATH of LEVEL says to M; 0 for the root, whose level is any above 0. */
+/* Read the node PATH, which must have LEVEL, and add its children to M.  LEVEL 0: the root, of any level above 0. */
 SCR_FN int scr_rank2file_read_path(const char* path, int level, scr_rank2file* m)
 {
   scr_hash*            h = scr_hash_new();
@@ -9693,8 +9693,8 @@ SCR_FN int scr_rank2file_take_over(const char* prefix, const char* dir)
 }
 
 /*
-** The index has the dataset ID in DIR below PREFIX: TAG becomes what tells the nodes of a new map from those of the one
-** that is there, "" if that is not there or damaged.
+** The index has the dataset ID in DIR below PREFIX.  Set TAG to a suffix for the nodes of a new map, which those of the
+** present map do not have; to "" if the present map is missing or damaged.
 */
 SCR_FN int scr_rank2file_find_tag(const char* prefix, int id, const char* dir, char tag[4])
 {
@@ -9776,7 +9776,7 @@ SCR_FN int scr_rank2file_once(const char* prefix, const scr_prefix_place* place,
   return rc;
 }
 
-/* Visit the leaves below the node M of the dataset OF at PLACE; none of the files in SEEN, which receives what is. */
+/* Visit the leaves below the node M of the dataset OF at PLACE.  SCR_ERR_FORMAT if a file is in SEEN, those so far. */
 SCR_FN int scr_rank2file_walk_below(const char* prefix, const scr_prefix_place* place, const scr_identity* of,
                                     const scr_rank2file* m, scr_hash* seen, scr_rank2file_visit visit, void* arg)
 {
@@ -9823,8 +9823,8 @@ SCR_FN int scr_rank2file_walk(const char* prefix, const scr_prefix_place* place,
 /* ---- the names of a dataset that is read in place ---- */
 
 /*
-** While a dataset is read in place, a directory of its files tells which object a path is, without a walk of the whole
-** map.  By the CRC32 of their paths the objects are divided into buckets, each a file of the form of a leaf.
+** While a dataset is read in place, a directory of names finds the object of a path without a walk over the whole map.
+** The objects are divided into buckets by the CRC32 of their paths; each bucket is a file in the form of a leaf.
 */
 SCR_FN int scr_names_bucket(const char* rel, int buckets)
 {
@@ -9858,15 +9858,15 @@ SCR_FN int scr_names_read(const char* prefix, const scr_prefix_place* place, int
   if (rc == SCR_SUCCESS) rc = scr_hash_file_read_by(path, h, &by);
   if (rc == SCR_ERR_NOT_FOUND) rc = SCR_ERR(SCR_ERR_MISSING, "%s, which SCR_Init wrote, is missing", path);
   if (rc == SCR_SUCCESS) rc = scr_objects_from_hash(h, prefix, "", l);
-  if (geteuid() == 0) by = 0;                                 /* root hands over what it makes */
-  for (i = 0; i < l->n && by != 0; i++) l->object[i].by = by; /* not what SCR_Init wrote */
+  if (geteuid() == 0) by = 0;                                 /* root gives the files that it makes to another user */
+  for (i = 0; i < l->n && by != 0; i++) l->object[i].by = by; /* this file is not the one that SCR_Init wrote */
   scr_hash_delete(&h);
   return rc;
 }
 
 /* ==== 17 PREFIX: DATASETS ===============================================================================
-** A dataset on the prefix as a whole: whether it is still there; its renames are finished, its files deleted, its
-** metadata forgotten; and what lies there that no index has.
+** A dataset on the prefix as a whole: find out whether it is still there, finish its renames, delete its files, remove
+** its metadata; and find datasets on the prefix that no index has.
 **
 ** Uses       platform, errors, memory, path, hash, dataset, index, objects, rank2file map
 ** Offers     scr_strays; scr_prefix_has_summary, scr_prefix_has, scr_prefix_has_head, scr_prefix_has_files,
@@ -9874,8 +9874,8 @@ SCR_FN int scr_names_read(const char* prefix, const scr_prefix_place* place, int
 **            scr_prefix_delete_leaf, scr_prefix_check_owner, scr_prefix_may_delete, scr_prefix_clear, scr_prefix_walk,
 **            scr_strays_find, scr_prefix_choose_dir, scr_prefix_end_deletion, scr_prefix_finish_all
 ** Invariants
-**   X6  A deletion is in the index before its first file goes, and is finished by any later run, but not after another
-**       dataset was entered.
+**   X6  A deletion is recorded in the index before the first file is deleted, and any later run finishes it; but the
+**       record is dropped as soon as any dataset is entered into the index.
 ** Failure    Files stay as they were, or are fully replaced.
 ** ====================================================================================================== */
 
@@ -9892,12 +9892,12 @@ SCR_FN int scr_prefix_look_leaf(const scr_objects* l, void* arg)
   while (rc == SCR_SUCCESS && scr_objects_walk(l, &at)) {
     rc = scr_objects_path(&at, (const char*)arg, l->id, 0, path, sizeof path);
     if (rc == SCR_SUCCESS && (stat(path, &st) < 0 || (uint64_t)st.st_size < at.least))
-      rc = SCR_ERR(SCR_ERR_MISSING, "%s is not whole any more", path);
+      rc = SCR_ERR(SCR_ERR_MISSING, "%s is missing, or has lost bytes", path);
   }
   return rc;
 }
 
-/* Returns 1 if the summary beside the files of the dataset IT of the index of PREFIX is there; PLACE receives where. */
+/* Returns 1 if IT of the index of PREFIX is complete and still has its own, complete summary; PLACE receives where. */
 SCR_FN int scr_prefix_has_summary(const char* prefix, const scr_index_item* it, scr_prefix_place* place)
 {
   scr_err_record why;
@@ -10106,7 +10106,7 @@ SCR_FN void scr_prefix_remove_tagged(const char* prefix, const char* meta, const
   scr_prefix_remove_meta(prefix, meta, suffix);
 }
 
-/* Remove the metadata of a dataset that was removed from the index; its files stay. */
+/* Remove the metadata of dataset ID, which is not in the index, and its containers; files outside of them stay. */
 SCR_FN void scr_prefix_forget(const char* prefix, int id, const char* dir)
 {
   scr_prefix_place place;
@@ -10136,9 +10136,9 @@ SCR_FN int scr_prefix_see_leftover(const scr_objects* l, void* arg)
 }
 
 /*
-** Returns 1 if DIR has only what a flush of the dataset IDENTITY left when it was killed before the index had that: its
-** map, its summary, and files under temporary names, as far as they are there: the next run removes those that its
-** ranks were writing on the prefix.
+** Returns 1 if DIR has only what a flush of the dataset IDENTITY left when it was killed before the index had the
+** dataset: its map, its summary, and files under temporary names.  Files may be missing, too, because the next run
+** removes those that ranks were writing on the prefix.
 */
 SCR_FN int scr_prefix_is_leftover(const char* prefix, const char* dir, const scr_identity* identity)
 {
@@ -10165,8 +10165,8 @@ SCR_FN int scr_prefix_is_other(const char* prefix, const char* dir)
 }
 
 /*
-** SCR_ERR_UNSAFE if DIR below PREFIX is not to be deleted: it lies in another prefix, whatever the index of this one
-** says, which more users than that one's may be able to write to.
+** SCR_ERR_UNSAFE if DIR below PREFIX must not be deleted, because it lies in another prefix.  What the index of PREFIX
+** says does not count: it may have been written by users who cannot write to the other prefix.
 */
 SCR_FN int scr_prefix_may_delete(const char* prefix, const char* dir)
 {
@@ -10202,8 +10202,8 @@ SCR_FN int scr_prefix_clear_leaf(const scr_objects* l, void* arg)
 }
 
 /*
-** Remove what is in DIR of the dataset IDENTITY, which is not in the index, by CLEAR from the prefix, and its metadata.
-** A map of another dataset, and one that is gone, stands for no files.
+** Call CLEAR to remove the files of the dataset IDENTITY, which is in DIR but not in the index; then remove its
+** metadata.  Where the map is missing, only the metadata are removed; where it is that of another dataset, nothing is.
 */
 SCR_FN int scr_prefix_clear(const char* prefix, const char* dir, const scr_identity* identity,
                             scr_rank2file_visit clear)
@@ -10219,10 +10219,10 @@ SCR_FN int scr_prefix_clear(const char* prefix, const char* dir, const scr_ident
 }
 
 /*
-** Returns 1 if the directory DIR below the prefix may hold the metadata of the dataset IDENTITY: no stranger owns it,
-** it has no summary, or one of this dataset or of one whose flush was killed, and INDEX has no other complete dataset
-** there.  A summary that cannot be read might belong to any dataset, so DIR is then not used.  INDEX is NULL if it
-** cannot be read: then nothing is taken for what a killed flush left.
+** Returns 1 if DIR below PREFIX may hold the metadata of the dataset IDENTITY: no stranger owns DIR (a warning tells of
+** one); it has no summary, or that of this dataset or of one whose flush was killed, whose remains are then removed;
+** and INDEX has no other complete dataset there.  A summary that cannot be read might belong to any dataset, so DIR is
+** then not used.  INDEX is NULL if it cannot be read: then nothing counts as left by a killed flush.
 */
 SCR_FN int scr_prefix_may_use(const char* prefix, const scr_index* index, const char* dir, const scr_identity* identity)
 {
@@ -10232,7 +10232,7 @@ SCR_FN int scr_prefix_may_use(const char* prefix, const scr_index* index, const 
   int            complete, may, rc = scr_summary_path(prefix, dir, path);
 
   if (scr_prefix_check_owner(prefix, dir) != SCR_SUCCESS) {
-    scr_warn("%s; the metadata of dataset %d are elsewhere", scr_err_text, identity->id);
+    scr_warn("%s; the metadata of dataset %d are written elsewhere", scr_err_text, identity->id);
     return 0;
   }
   if (rc == SCR_SUCCESS) rc = scr_summary_read(path, &other, &complete);
@@ -10247,10 +10247,10 @@ SCR_FN int scr_prefix_may_use(const char* prefix, const scr_index* index, const 
 /* ---- datasets that no index has ---- */
 
 /*
-** Call FOUND for each directory of a dataset in DIR below PREFIX, "" for all, and in LEVELS of directories below it.
-** *LEFT directories are looked at, and counted down; all, if LEFT is NULL.  Files do not count, where the file system
-** tells them from directories by itself.  Symbolic links are not followed, and what lies below the index of another
-** prefix belongs to that.  What cannot be read is left out, and what is a stranger's, with a warning.
+** Call FOUND for each directory of a dataset: DIR below PREFIX, and those in LEVELS of directories below DIR; "" starts
+** at PREFIX.  At most *LEFT directories are looked at, and *LEFT is counted down; if LEFT is NULL, there is no limit.
+** Files do not count where readdir tells the type.  Symbolic links and other prefixes, which have an index, are not
+** entered.  Directories that cannot be read are left out, and those of a stranger as well, with a warning.
 */
 SCR_FN void scr_prefix_walk(const char* prefix, const char* dir, int levels, int* left,
                             void (*found)(const char* dir, void* arg), void* arg)
@@ -10336,10 +10336,10 @@ SCR_FN void scr_strays_find(scr_strays* s, const char* prefix)
 #define SCR_PREFIX_DIRS_MAX 1000 /* directory names that are tried */
 
 /*
-** The directory of the dataset DESC below the prefix: the common directory of its files; if there is none, or it holds
-** the metadata of another dataset, scr.dataset.<id> or else the first scr.dataset.<id>.<n> that does not.  What a
-** killed flush of another dataset has left there goes.  The keys of TAKEN, which may be NULL, are directories that
-** others are about to use.
+** Choose DIR, the directory of the dataset DESC below PREFIX: with PRESERVE, the common directory of its files, if it
+** may be used (scr_prefix_may_use); else scr.dataset.<id> or the first scr.dataset.<id>.<n> that may.  What a killed
+** flush of another dataset has left there is removed.  The keys of TAKEN, which may be NULL, are directories that other
+** flushes are about to use.
 */
 SCR_FN int scr_prefix_choose_dir(const char* prefix, const scr_desc* desc, int preserve, const scr_hash* taken,
                                  char* dir, size_t n)
@@ -10368,8 +10368,8 @@ SCR_FN int scr_prefix_choose_dir(const char* prefix, const scr_desc* desc, int p
 }
 
 /*
-** The files and the metadata of dataset ID, which was in DIR, are deleted: if nothing is left of DIR, forget that, so
-** that what is brought back there stays.
+** The files and the metadata of dataset ID, which was in DIR, are deleted.  If DIR is gone as well, drop the record of
+** the deletion, so that no later run deletes a copy that somebody brings back to DIR.
 */
 SCR_FN int scr_prefix_end_deletion(const char* prefix, int id, const char* dir)
 {
@@ -10549,7 +10549,7 @@ SCR_FN int scr_publish_refused(const scr_publication* p, const scr_rival* r)
                  p->desc.identity.id, p->prefix, r->identity.id);
 }
 
-/* Returns 1 if the index has P, or may have it, because it cannot be read; AGAIN: a new copy, that is to be renamed. */
+/* Returns 1 if the index has P, or if it cannot be read; with AGAIN, P counts only if it has renames to be done. */
 SCR_FN int scr_publish_is_indexed(const scr_publication* p, int again)
 {
   scr_index      index;
@@ -10566,9 +10566,9 @@ SCR_FN int scr_publish_is_indexed(const scr_publication* p, int again)
 }
 
 /*
-** Write the summary of P; add P to the index, with what has been decided about it, and remove the rivals that it hits,
-** in one update: also that the user has chosen it, because the newer ones that it replaces are gone then.  *COMMITTED
-** becomes 1 if the index has it then, or may have it: the rename may have happened although its sync failed.
+** Write the summary of P.  Then, in one update of the index, remove the rivals that P hits and enter P, with what has
+** been decided about it and, as the newer datasets that it replaces are gone then, the user's choice of it.  *COMMITTED
+** becomes 1 if the index has P now, or may have it: its rename may have happened although the sync failed.
 */
 SCR_FN int scr_publish_enter(const scr_publication* p, int* committed)
 {
@@ -10591,7 +10591,7 @@ SCR_FN int scr_publish_enter(const scr_publication* p, int* committed)
   return rc;
 }
 
-/* The renames of P are done: CURRENT moves forward, and the metadata of what P has replaced go. */
+/* The renames of P are done: CURRENT moves forward; metadata and containers of the datasets P replaced are removed. */
 SCR_FN int scr_publish_done(const scr_publication* p)
 {
   int i, rc = scr_index_change(p->prefix, scr_index_note_renamed, p->desc.identity.id, p->dir);
@@ -10607,10 +10607,10 @@ SCR_FN int scr_publish_done(const scr_publication* p)
 **
 **   flush.scr    DSET/<id>/{NAME, DIR, CKPT 1, OUTPUT 1, LOCATION/{CACHE, PFS, FLUSHING, SYNC_FLUSHING}, IDENTITY,
 **                CHECKPOINT, JOBID, RANKS, ENDED 1, WHERE}: where the cached datasets are, which of them still have to
-**                be flushed, and which complete checkpoints no run could reach since; PASSED/<id>/NAME: what is in the
-**                cache, but only offered if the user chooses it; LAST/<id>: the last id assigned when the run began;
-**                NOTES_LOST 1: an earlier file was damaged; SERIAL/<n>: how often it was written, for
-**                flush.scr.spare, which has what a full prefix kept from the file
+**                be flushed, and which complete checkpoints no later run could reach; PASSED/<id>/NAME: a checkpoint in
+**                the cache that is offered only if the user chooses it; LAST/<id>: the last id assigned when the run
+**                began, or that of a dataset that it has started on the prefix since; NOTES_LOST 1: an earlier file
+**                was damaged; SERIAL/<n>: counts the writes, those to flush.scr.spare on a full prefix included
 **
 ** Uses       errors, hash, dataset, index
 ** Offers     scr_flush_note; scr_flush_locations, scr_flush_file_read, scr_flush_file_open, scr_flush_file_get,
@@ -10765,7 +10765,7 @@ SCR_FN void scr_flush_file_put(scr_record* r, const scr_flush_note* note)
   if (*note->where) scr_hash_util_set_str(h, "WHERE", note->where);
 }
 
-/* Returns 1 if the index of PREFIX has the checkpoint of NOTE, but no run is offered it: rejected, or passed over. */
+/* Returns 1 if the index of PREFIX has the checkpoint of NOTE, and says that it was rejected or passed over. */
 SCR_FN int scr_flush_note_is_refused(const char* prefix, const scr_flush_note* note)
 {
   scr_index      index;
@@ -10781,8 +10781,8 @@ SCR_FN int scr_flush_note_is_refused(const char* prefix, const scr_flush_note* n
 }
 
 /*
-** Returns 1 if the dataset of NOTE is on PREFIX: the note says so, and so does the index, which is changed first when a
-** dataset goes; and the files of a checkpoint are there.  Those of an output may have been moved.
+** Returns 1 if NOTE and the index, which changes first when a dataset goes, have the dataset on PREFIX, and the files
+** of a checkpoint are there; those of an output may have been moved.  If the index cannot be read, NOTE alone counts.
 */
 SCR_FN int scr_flush_note_on_prefix(const char* prefix, const scr_flush_note* note)
 {
@@ -10810,8 +10810,8 @@ SCR_FN int scr_flush_file_max_id(const scr_record* r)
 }
 
 /*
-** The greatest id that INDEX, its choice and what it passes over, or the flush file knows, so that none recurs, and
-** none that is new counts as passed over; what cannot be read is empty.
+** The greatest id that INDEX, its choice, its marks of what was passed over, or the flush file knows.  New ids are
+** above it, so that none recurs or counts as passed over.  A flush file that cannot be read counts as empty.
 */
 SCR_FN int scr_flush_file_last_id(const scr_index* index)
 {
@@ -10885,10 +10885,10 @@ SCR_FN int scr_flush_file_named(const scr_record* r, const char* name)
 **
 **   halt.scr     CheckpointsLeft, ExitAfter, ExitBefore, HaltSeconds, ExitReason: when the run should stop;
 **                SET/<key>/{USER, HOST, TIME}: who has set it; SET/ExitReason/{JOBID, RESTARTS, TIME}: a run has
-**                written it; ALLOCATION/{JOBID, END, SECONDS}: what the job had left when its first run began;
-**                REQUEST/<n>/{FLUSH, HALT, WAIT}: someone asks for a checkpoint; ANSWER/<n>/{NAME, DSET, FLUSHED,
-**                ERROR}: what became of it, for the one who waits
-**   nodes.scr    NODES, HOST/<host>/{CNTL, CACHE}/<directory>: how many nodes the last run had, and its directories
+**                written it; ALLOCATION/{JOBID, RESTARTS, END, SECONDS}: what the job had left when its first run
+**                began; REQUEST/<n>/{FLUSH, HALT, WAIT}: someone asks for a checkpoint; ANSWER/<n>/{NAME, DSET,
+**                FLUSHED, ERROR, TIME}: the result, for the one who waits
+**   nodes.scr    NODES, PREFIX, HOST/<host>/{CNTL, CACHE}/<directory>: nodes, prefix, directories of the last run
 **
 ** Uses       platform, errors, memory, hash, hash files, parameters, dataset, index
 ** Offers     scr_answer; scr_halts, scr_halt_sign, scr_halt_unset, scr_halt_is_of_run, scr_halt_is_over,
@@ -10920,8 +10920,8 @@ static const struct {
                            {"ExitAfter", "after", "EXIT_AFTER_TIME"}};
 
 /*
-** The reasons of a run that has ended by itself, and of one that someone has asked to, for that run alone.  They keep
-** commands from starting another one in its job; one that is started begins anew.
+** The reasons of a run that has ended by itself, and of one that someone has asked to end.  They keep commands from
+** starting another run in the same job; a run that is started all the same removes them.
 */
 #define SCR_HALT_ENDED "SCR_FINALIZE_CALLED"
 #define SCR_HALT_ASKED "HALT_REQUESTED"
@@ -11215,7 +11215,7 @@ SCR_FN void scr_request_put(scr_hash* h, const char* number, int wishes, int wai
   if (waits) scr_hash_util_set_int(r, "WAIT", 1);
 }
 
-/* What the requests of H, a halt file, wish, but for those that EXCEPT or BESIDES have; their numbers go to NUMBERS. */
+/* Returns what the requests in H ask for and adds their numbers to NUMBERS; those in EXCEPT or BESIDES are left out. */
 SCR_FN int scr_request_wishes(const scr_hash* h, const scr_hash* except, const scr_hash* besides, scr_hash* numbers)
 {
   const scr_hash_elem* e = scr_hash_elem_first(scr_hash_get(h, "REQUEST"));
@@ -11232,7 +11232,7 @@ SCR_FN int scr_request_wishes(const scr_hash* h, const scr_hash* except, const s
   return wishes;
 }
 
-/* Put the answer A in the place of the requests NUMBERS of H; NULL: of all.  Returns 1 if H has changed. */
+/* Remove the requests NUMBERS, or all if NULL, from H; A answers those that wait.  Returns 1 if H has changed. */
 SCR_FN int scr_request_answer(scr_hash* h, const scr_hash* numbers, const scr_answer* a)
 {
   scr_hash*            requests = scr_hash_get(h, "REQUEST");
@@ -11328,7 +11328,7 @@ SCR_FN int scr_duration_of(const char* text, const char* key, int64_t* seconds)
   return value != NULL && scr_duration(value + 1, seconds);
 }
 
-/* The seconds that a job of KIND has left, according to ANSWER, what the command of scr_end_command printed. */
+/* Set *LEFT to the seconds that ANSWER, printed by the command of scr_left_command, gives a job of KIND; 0 if none. */
 SCR_FN int scr_left_of(scr_manager kind, const char* answer, int64_t* left)
 {
   int64_t limit, used, minutes;
@@ -11701,7 +11701,9 @@ SCR_FN int scr_log_db_id(scr_log_db* db, const char* table, const char* name, in
     snprintf(sql, sizeof sql, "SELECT id FROM %s WHERE name=?", table);
     if (rc == SCR_SUCCESS) rc = scr_log_db_send(db, sql, &name, id);
   }
-  return rc != SCR_SUCCESS || *id > 0 ? rc : SCR_ERR(SCR_ERR_IO, "the log database takes no name into %s", table);
+  return rc != SCR_SUCCESS || *id > 0
+             ? rc
+             : SCR_ERR(SCR_ERR_IO, "the log database does not accept a new name in its table %s", table);
 }
 
 /* Find the id of user and prefix of L in the table of jobs, or enter them. */
@@ -11961,8 +11963,8 @@ SCR_FN int scr_log_transfer(scr_log* l, const char* type, const char* from, cons
 /* ---- the status file ---- */
 
 /*
-** A new status, of a run of JOB that HOST tells of, with whom to ask when its allocation ends, and the answer if it is
-** given.  NULL without memory.
+** A new status of a run of JOB, which its rank 0 on HOST writes.  It names the resource manager to ask when the
+** allocation ends, and the end itself if PARAMS or SLURM give it.  NULL without memory.
 */
 SCR_FN scr_hash* scr_status_begin(const scr_hash* params, const char* job, const char* host, int ranks, int nodes)
 {
@@ -11993,8 +11995,8 @@ SCR_FN void scr_status_put(scr_hash* h, const scr_desc* desc, double secs)
 }
 
 /*
-** Write H, what the run is doing, into the status file of PREFIX.  Readers see by its CRC when they are too early, and
-** nothing depends on it, so this takes no more than four calls of the system.
+** Write H, what the run is doing, into the status file of PREFIX: in place and not synced, because nothing depends on
+** it.  A reader that comes too early sees that the CRC is wrong, and reads again (scr_status_read).
 */
 SCR_FN int scr_status_write(const char* prefix, const scr_hash* h)
 {
@@ -12135,10 +12137,10 @@ SCR_FN int scr_log_read(const char* path, void (*visit)(const char* line, int64_
 }
 
 /*
-** The runs that a log tells of.  A failure is a run without an end that another run of the same job follows, or whose
-** program has ended, as RUN_END tells.  A run lasts until RUN_END; or, if it computed when it failed, which writes no
-** line, until the next line of its job; or else until its last line, and may have lasted longer.  Lines of another job
-** end it: the wait between jobs is no time of a run.
+** The runs that a log tells of.  A run has failed if it did not log its end, and another run of the same job follows,
+** or RUN_END says that its program has ended.  It lasts until RUN_END; or, if it failed while it computed, which it
+** does without a line, until the next run of its job starts; or else at least until its last line.  A line of another
+** job ends it: the wait between two jobs is not part of a run.
 */
 typedef struct {
   int     runs, failures;
@@ -12259,8 +12261,8 @@ SCR_FN void scr_cost_learn(scr_cost* c, double seconds)
 #define SCR_TOKEN_MAX 24 /* bytes of the random token of a run */
 
 /*
-** TEXT, of N bytes, becomes what the run.lock of PREFIX says of who uses it, or did so last; "" if there is none.  ST,
-** if it is not NULL, receives which file that is, and *LISTED whether it has a list of users.
+** Read into TEXT, of N bytes, what run.lock says about the process that uses PREFIX, or used it last; "" if there is no
+** run.lock.  If ST is not NULL, it receives the state of the file, and *LISTED whether the file has a list of users.
 */
 SCR_FN int scr_holder_read(const char* prefix, char* text, size_t n, struct stat* st, int* listed)
 {
@@ -12362,7 +12364,7 @@ SCR_FN int scr_transfer_close(scr_transfer* t, int rc, int write)
 }
 
 /*
-** The daemon writes nothing while *FD is open, which holds the lock of its bursts; what it begins then, it reads anew.
+** Take the lock that the daemon holds in each burst: while *FD is open it writes nothing; then it reads its file anew.
 */
 SCR_FN int scr_transfer_rest(const char* cntl, int* fd)
 {
@@ -12456,7 +12458,8 @@ SCR_FN int scr_transfer_get(const scr_hash_elem* e, scr_identity* identity, scr_
                       : *to == '/' && scr_extents_whole(&it->to, to, size) == SCR_SUCCESS);
   it->made = 1; /* the daemon makes and removes no file, only ranks do */
   return sound ? SCR_SUCCESS
-               : SCR_ERR(SCR_ERR_FORMAT, "the transfer file is damaged: how to copy %s", scr_hash_elem_key(e));
+               : SCR_ERR(SCR_ERR_FORMAT, "the transfer file is damaged: it does not say how to copy %s",
+                         scr_hash_elem_key(e));
 }
 
 SCR_FN void scr_transfer_clear_item(scr_copy_item* it)
@@ -13425,8 +13428,8 @@ SCR_FN int scr_scan_name_leaf(const scr_objects* l, void* arg)
 }
 
 /*
-** Remove from INDEX what loses files to the dataset DESC at PLACE, when it is entered while renames are still to be
-** done, its own or those of others.  SCR_ERR_STATE: a newer one that is good has its files, or is to get them.
+** The dataset DESC at PLACE is entered while renames, its own or those of others, are still to be done: remove from
+** INDEX the datasets that lose files to it.  SCR_ERR_STATE if a good newer dataset has these files or will get them.
 */
 SCR_FN int scr_scan_replace(scr_index* index, const scr_prefix_place* place, const scr_desc* desc, const char* dir)
 {
@@ -13678,7 +13681,7 @@ SCR_FN int scr_adopt_file(scr_adoption* a, int rank, const char* file)
     return SCR_ERR(SCR_ERR_PATH, "%s lies in a directory .scr, which belongs to the library", path);
   if (scr_os.lstat(path, &st) < 0) return SCR_ERRNO("cannot find %s, a file of rank %d", path, rank);
   if (!S_ISREG(st.st_mode))
-    return SCR_ERR(SCR_ERR_PATH, "%s, a file of rank %d, is not a regular file: a link to it cannot be kept whole",
+    return SCR_ERR(SCR_ERR_PATH, "%s, a file of rank %d, is not a regular file, and cannot become part of a dataset",
                    path, rank);
   if (a->seen == NULL) a->seen = scr_hash_new();
   if (scr_hash_elem_get_first_val(a->seen, file) != NULL)
@@ -13770,8 +13773,8 @@ SCR_FN int scr_adopt_meet(const scr_index* index, const scr_adoption* a, const s
 
 /*
 ** Make the files of A a dataset called NAME with the new id ID and these FLAGS, and enter it into INDEX; DESC receives
-** what it is.  The files stay where they are; a run restarts from them by their paths.  On an error the directory is as
-** it was.
+** what it is.  The files stay where they are; a run restarts from them by their paths.  After an error they are as they
+** were, but the metadata of an earlier adoption that no index has may be gone (scr_adopt_again).
 */
 SCR_FN int scr_adopt(scr_index* index, scr_adoption* a, int id, const char* name, int flags, scr_desc* desc)
 {
@@ -13818,10 +13821,10 @@ SCR_FN int scr_adopt(scr_index* index, scr_adoption* a, int id, const char* name
 ** Offers     scr_scavenge; scr_stage_path, scr_stage_remove, scr_stage_walk, scr_stage_collect, scr_scavenge_free,
 **            scr_scavenge_begin, scr_scavenge_finish
 ** Invariants
-**   B6  A file of a stage is whole: it gets its name when its bytes are synced, and right by their checksum.  No
-**       process writes to it after that, and it stays until the index has the dataset and all renames are done, or
-**       until who has copied it finds no space for the others.
-** Failure    An error code.  The stage stays, and another call goes on from what it has.
+**   B6  A file of a stage is whole: it gets its name after its bytes are synced and their checksum is right.  Then no
+**       process writes to it.  It stays until the index has the dataset and all renames are done, until a newer dataset
+**       has its places, or until the process that copied it finds no space for the other files.
+** Failure    An error code.  The stage stays, except after SCR_ERR_STATE, and another call goes on from what it has.
 ** ====================================================================================================== */
 
 /*
@@ -13838,9 +13841,9 @@ SCR_FN int scr_stage_path(const char* prefix, const scr_identity* identity, char
 }
 
 /*
-** SCR_ERR_UNSAFE if the directory STAGE, with the state ST, is none that a scavenge of this user or of root has made:
-** what it has becomes files of this user on PREFIX, and it is removed.  For root the owner of PREFIX is as good.  Who
-** can write to a directory can have moved it here.
+** SCR_ERR_UNSAFE if no scavenge of this user or of root can have made the directory STAGE, with the state ST: its files
+** become files of this user on PREFIX, and it is removed.  Root trusts the owner of PREFIX, too.  A directory that
+** others can write to is refused as well, because they may have moved it here.
 */
 SCR_FN int scr_stage_judge(const char* prefix, const char* stage, const struct stat* st)
 {
@@ -13854,7 +13857,7 @@ SCR_FN int scr_stage_judge(const char* prefix, const char* stage, const struct s
         "it away",
         stage, (unsigned long)st->st_uid);
   if (st->st_mode & (S_IWGRP | S_IWOTH))
-    return SCR_ERR(SCR_ERR_UNSAFE, "others can write to %s (mode %04o), so that no scavenge has made it; move it away",
+    return SCR_ERR(SCR_ERR_UNSAFE, "others can write to %s (mode %04o), so what is in it is not trusted; move it away",
                    stage, (unsigned)(st->st_mode & 07777));
   return SCR_SUCCESS;
 }
@@ -13885,7 +13888,7 @@ SCR_FN void scr_stage_release(void)
   scr_fence_set(SCR_FENCE_TARGET, "");
 }
 
-/* Remove STAGE, if it is a stage: the one that is held, or else one that has entries. */
+/* Remove STAGE, if it is a stage: the one that is held, or else one that has a directory .scr. */
 SCR_FN void scr_stage_remove(const char* prefix, const char* stage)
 {
   char           path[SCR_MAX_FILENAME];
@@ -14530,8 +14533,8 @@ SCR_FN int scr_scavenge_is_indexed(scr_scavenge* s)
 
 /*
 ** Make the stage of S a dataset of the prefix, if all its files are there or can be rebuilt.  The caller holds the lock
-** of the prefix.  SCR_ERR_LOST, after a report by s->say, if files are missing; SCR_ERR_STATE if a newer dataset has
-** the places of its files.  After an error, or a crash at any moment, another call goes on from what the stage has.
+** of the prefix.  SCR_ERR_LOST if files are missing; SCR_ERR_STATE if a newer dataset has the places of its files: then
+** the stage is removed.  After any other error, or a crash, another call goes on from what the stage has.
 */
 SCR_FN int scr_scavenge_finish(scr_scavenge* s)
 {
@@ -14555,9 +14558,9 @@ SCR_FN int scr_scavenge_finish(scr_scavenge* s)
 /* ==== 26 REGION FILES ===================================================================================
 ** The file regions.<rank> of a dataset: regions of memory that a rank has written, and where they lie in the file.
 **
-**   a hash in the form of a hash file: REGIONS 1, REGION/<name>/{COUNT, ELEMENT, OFFSET, CRC32} and, for the block of
-**   an array, GLOBAL, START and EXTENT, with a number for each dimension; then the bytes of the regions.  OFFSET counts
-**   from the start of the file, and is a multiple of 4096; of 64 for regions of less than 4096 bytes.
+**   a hash in the form of a hash file: REGIONS 1, ORDER/{LITTLE, BIG}, REGION/<name>/{COUNT, ELEMENT, OFFSET, CRC32}
+**   and, for a block of an array, GLOBAL, START and EXTENT, with a number for each dimension; then the bytes of the
+**   regions.  OFFSET counts from the start of the file; it is a multiple of 4096, or of 64 for less than 4096 bytes.
 **
 ** Uses       errors, memory, path, hash, hash files
 ** Offers     SCR_REGION_DIMS; scr_box, scr_region, scr_regions; scr_region_bytes, scr_regions_find, scr_regions_add,
@@ -14739,7 +14742,7 @@ SCR_FN const char* scr_region_from_hash(const scr_hash* h, scr_region* r)
       scr_hash_util_get_bytecount(h, "ELEMENT", &r->element) != SCR_SUCCESS ||
       scr_hash_util_get_bytecount(h, "OFFSET", &r->at) != SCR_SUCCESS ||
       scr_hash_util_get_crc32(h, "CRC32", &r->crc) != SCR_SUCCESS)
-    return "a number is missing, or is none";
+    return "a number is missing, or cannot be read";
   if (r->element > 0 && r->count > INT64_MAX / r->element) return "it is too large";
   if (global == NULL) return NULL;
   r->box.dims = scr_region_numbers_get(global, r->global, SCR_REGION_DIMS);
@@ -14839,8 +14842,8 @@ SCR_FN int scr_regions_read(const char* path, scr_regions* l)
 **            scr_hash_recv, scr_hash_bcast, scr_hash_exchange, scr_hash_exchange_merged, scr_hash_spread, scr_scan,
 **            scr_rank_str, scr_int_send, scr_int_recv, scr_flow, scr_meet
 ** Invariants
-**   N1  Every wait goes through scr_wait_for, or a similar loop over a probe, which yields the processor when nothing
-**       has arrived.
+**   N1  Every wait is a loop of tests (scr_wait_done) or of probes, and calls scr_wait_idle, which yields the processor
+**       when nothing has arrived for a number of turns.
 **   N2  No rank needs memory in proportion to the number of ranks.
 **   N3  A vote returns the same code on every rank, unless MPI itself failed; what moves data returns each rank's own.
 **   N4  The first vote of all ranks of the world prints the messages that wait (E4), those of one line of the source as
@@ -15007,7 +15010,7 @@ SCR_FN int scr_bcast(void* buf, int n, MPI_Datatype type, int root, MPI_Comm com
 
 typedef struct {
   int64_t error;               /* 0, or: firsthand bit, then larger for lower ranks, code in the low 16 bits */
-  int64_t failed;              /* ranks with an error of their own, and above bit 32 those that found it firsthand */
+  int64_t failed;              /* from bit 32 on: ranks that found an error themselves; below: that heard of one */
   int64_t waits;               /* the greatest line of a message that waits; 0: none does */
   int64_t key[3];              /* result: the greatest key, in lexicographic order */
   int64_t max[SCR_VOTE_SLOTS]; /* results: maxima; for a minimum, vote the negative */
@@ -15169,7 +15172,7 @@ SCR_FN int scr_hash_from_buf(const scr_buf* b, scr_hash* h)
   int    rc;
 
   if (b->n > 0) return scr_hash_unpack(b->p, b->n, &used, h);
-  rc = SCR_ERR(SCR_ERR_MEM, "another rank has no memory for its message");
+  rc = SCR_ERR(SCR_ERR_MEM, "another rank could not make its message");
   scr_err_secondhand = 1;
   return rc;
 }
@@ -15266,8 +15269,8 @@ SCR_FN int scr_hash_bcast(scr_hash* h, int root, MPI_Comm comm)
 }
 
 /*
-** Begin to send what SEND has for each rank, from OUT and by REQS.  A rank whose hash cannot be sent gets an empty
-** message: it waits for one.
+** Start to send each hash in SEND to its rank; OUT receives the messages, and REQS the requests.  A rank whose hash
+** cannot be packed gets an empty message, and reports an error, too (scr_hash_from_buf).
 */
 SCR_FN int scr_exchange_post(const scr_hash* send, int tag, MPI_Comm comm, scr_buf* out, MPI_Request* reqs)
 {
@@ -15449,8 +15452,8 @@ SCR_FN int scr_rank_cmp(const scr_rank_item* a, const scr_rank_item* b)
 /*
 ** Sort one item per rank over COMM, the smallest to rank 0, by Batcher's odd-even merge sort in log2(size)^2 / 2
 ** exchanges.  The number of ranks need not be a power of two, because every comparison puts the smaller item on the
-** lower rank.  Each buffer has BYTES bytes; returns the one that holds this rank's item at the end.  Collective over
-** COMM.
+** lower rank.  *ITEM and *OTHER are buffers of BYTES bytes; at the end *ITEM is the one that holds this rank's item.
+** Collective over COMM; returns this rank's code.
 */
 SCR_FN int scr_rank_sort(scr_rank_item** item, scr_rank_item** other, int bytes, MPI_Comm comm)
 {
@@ -15605,8 +15608,8 @@ SCR_FN int scr_flow(int width, int (*work)(void* arg), void* arg, MPI_Comm comm)
 }
 
 /*
-** A barrier of messages: where some ranks wait in a collective of another call, it waits as well, but does not take
-** part in that.  Collective over COMM.
+** A barrier made of point-to-point messages: if some ranks wait in a collective operation of another call, it cannot be
+** taken for a part of that operation, but waits as well.  Collective over COMM.
 */
 SCR_FN int scr_meet(MPI_Comm comm)
 {
@@ -15660,7 +15663,7 @@ typedef struct {
   int   global;  /* VIEW=GLOBAL: several nodes see the same base */
   int   threads; /* threads of a rank that copy files to and from the prefix */
   char* group;
-  char* dir; /* <base>/<user>/scr.<job>, with node.<host> if several nodes see the base */
+  char* dir; /* <base>/<user>/scr.<job>[.<n>], with /node.<host> if several nodes, virtual ones too, see the base */
 } scr_storedesc;
 
 typedef struct {
@@ -15888,8 +15891,8 @@ SCR_FN void scr_dirs_release(scr_world* w)
 }
 
 /*
-** Make PATH the file NAME of DIR, a directory that a run holds or, in a store with MKDIR=0, what its names begin with:
-** that ends in %2F.
+** Set PATH to the file NAME in DIR, a directory that a run holds.  In a store with MKDIR=0, DIR is no directory, but
+** what the names of its files begin with; it ends in %2F.
 */
 SCR_FN int scr_dir_file(const char* dir, const char* name, char* path)
 {
@@ -16180,7 +16183,7 @@ SCR_FN void scr_dir_tell_owner(const char* dir)
   else if (scr_dir_has_others(&st))
     scr_warn_each(
         "the base %s can be written by others (mode %04o), who can remove and replace what this job has there; "
-        "its owner gives it the sticky bit: chmod +t",
+        "its owner should set the sticky bit: chmod +t",
         dir, (unsigned)(st.st_mode & 07777));
 }
 
@@ -16267,10 +16270,10 @@ SCR_FN int scr_reddesc_partner(scr_reddesc* d, const scr_world* w)
 }
 
 /*
-** Form the sets of D.  Ranks that have the same rank in their failure group form a line, in world order.  Every
-** HOP_DISTANCE-th rank of a line belongs together, and these ranks are divided into sets of SET_SIZE or slightly more,
-** as equal as possible.  If a line is too short for two ranks at that distance, the largest possible distance is used,
-** and rank 0 warns.  Collective over the world.
+** Form the sets of D.  Ranks that have the same rank in their failure group form a line, in world order.  Ranks of a
+** line at a distance of HOP_DISTANCE belong together; they are divided into sets as equal as possible, of SET_SIZE to
+** nearly twice as many ranks, or form one smaller set.  If a line is too short for two ranks at that distance, the
+** largest possible distance is used, and rank 0 warns.  Collective over the world.
 **
 ** A set of one member cannot protect its files: that rank uses SINGLE, and rank 0 reports how many there are.
 */
@@ -16413,8 +16416,8 @@ SCR_FN int scr_reddescs_create(scr_world* w, int rc)
 }
 
 /*
-** The descriptor for a new dataset: for output, an enabled line with OUTPUT=1 if there is one; otherwise the enabled
-** line with the largest INTERVAL that divides CKPT.
+** The descriptor for a new dataset: for output, the first enabled line with OUTPUT=1, if any; else, for a checkpoint,
+** the enabled line with the largest INTERVAL that divides CKPT; else an enabled line with INTERVAL=1.
 */
 SCR_FN const scr_reddesc* scr_reddesc_for_dataset(const scr_world* w, int ckpt, int flags)
 {
@@ -16536,8 +16539,8 @@ out:
 **   WHOLE      REJECTED_BEFORE    scr_accept_loaded        the application restarts from it; or the user chooses it
 **   REJECTED   WHOLE,             scr_reject_loaded        the application could not restart from it: this job does
 **              REJECTED_BEFORE                             not offer it again; the filemap and the index, if it has
-**                                                          the dataset, say FAILED and in which job
-**   REJECTED_BEFORE  found        scr_run_find_on_prefix   in another job: offered after all others
+**              found              scr_run_find_on_prefix   the dataset, say FAILED and in which job
+**   REJECTED_BEFORE  found, fetched   scr_run_find_on_prefix, scr_fetch   in another job: offered after all others
 **   PASSED     WHOLE, REJECTED_BEFORE  scr_restart_choice_served   the user chose an older one: offered again only if
 **                                                          the user chooses it
 **   PASSED     found              scr_run_find_on_prefix   the same; or older than a fresh start, the cut in the index
@@ -16554,7 +16557,7 @@ out:
 **              FLUSHING -> NO           scr_flush_undo, the flush failed
 **              FLUSHING -> SUPERSEDED   scr_flush_undo, a newer dataset has its place
 **              YES -> SUPERSEDED        scr_flush_commit of another dataset that took its files
-**              YES, RENAMING -> DROPPED scr_run_drop; scr_restart_choice_served with SCR_DROP_AFTER_CURRENT
+**              YES, RENAMING -> DROPPED scr_run_drop; scr_restart_from_cache; scr_restart_choice_served, if drop_after
 **              YES, RENAMING -> OUTGROWN  scr_flush_slide, which deletes it; it is flushed again only if a run ends
 **                                       with it and the prefix has no newer one, or SCR_FLUSH_ON_RESTART or the user
 **                                       asks for it
@@ -16768,7 +16771,7 @@ typedef struct {
   double    mtbf;         /* SCR_CHECKPOINT_MTBF in seconds; 0: off; negative: as the log tells, */
   scr_log_runs past;      /* of the runs before this one */
   scr_cost*    cost;      /* of checkpoints by CKPT line, without and with a flush that the application waits for */
-  int          end_asked; /* 1: it is known whether anybody knows */
+  int          end_asked; /* 1: `end` was looked up, in the parameters or by a question to the resource manager */
   int64_t      end;       /* when the allocation ends; -1: nobody knows */
 
   /* what someone asks for, by a signal or a command: bits SCR_WISH_x, the same on every rank */
@@ -17168,9 +17171,9 @@ SCR_FN void scr_dataset_put_note(scr_record* r, const scr_dataset* ds, const cha
 }
 
 /*
-** Make the flush file say of the dataset IDENTITY what its state is, and forget one that is gone, but not another one
-** of its id; DIR is where a flush has put it, NULL when none has.  When the file cannot be written, a warning says so,
-** and the next time all datasets are noted: until then commands see old states.  Rank 0 only.
+** Record the state of the dataset IDENTITY in the flush file.  If it is gone, remove its note, but not that of another
+** dataset with the same id.  DIR is where a flush has put it; NULL if none has.  If the file cannot be written, warn,
+** and record all datasets the next time; until then commands see old states.  Rank 0 only.
 */
 SCR_FN void scr_dataset_write_note(const scr_identity* identity, const char* dir)
 {
@@ -17258,10 +17261,10 @@ SCR_FN int scr_on_prefix_leads(scr_on_prefix from, scr_on_prefix to)
 }
 
 /*
-** The datasets of the N ids go on to LIFE.  Their entries are marked, and the filemap is written once for all of them.
-** The index notes first what the application decided: a kill in between must not offer again what was rejected.  The
-** flush file comes last.  A mark that cannot be written is a warning, and holds for this run; but when a filemap cannot
-** be written, no dataset that was being written becomes whole.  Collective over the world; the same code everywhere.
+** Move the datasets of the N ids to the state LIFE, mark their entries, and write the filemap once for all of them.
+** The index comes first: after a kill, what was rejected must not be offered again.  The flush file comes last.  A mark
+** that cannot be written is a warning, and holds for this run.  But if a dataset was being written, a filemap that
+** cannot be written is an error; the state is LIFE even then.  Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_change_life(const int* ids, int n, scr_life life)
 {
@@ -17970,8 +17973,8 @@ SCR_FN int scr_encoder_describe(const scr_entry* e, scr_buf* b)
 }
 
 /*
-** 1 when member T gets a description from the member at DISTANCE to its left: when its redundancy file is made, of that
-** member's files; with a negative one, from the nearest header to its right, of those that T itself has lost.
+** 1 if member T gets a description from the member at DISTANCE to its left: of that member's files, when T's redundancy
+** file is made.  If DISTANCE is negative: from the nearest header to its right, of the files that T has lost.
 */
 SCR_FN int scr_encoder_needs(const scr_encoder* c, int t, int distance)
 {
@@ -18159,9 +18162,9 @@ SCR_FN int scr_encoder_single(scr_encoder* c)
 ** CRC32 is taken.
 **
 ** Collective over the runners of X; returns this rank's code, on which the caller agrees.  On success each entry has
-** the checksums of its files and the record of its redundancy file, and is listed.  On an error no redundancy file is
-** made, but with MKDIR=0 an empty one may be left.  SCR_ERR_IO, and damage is reported, if a file does not have the
-** checksum that is recorded already.
+** the record of its redundancy file and, if x->record_crc, the checksums of its files, and is listed.  On an error no
+** redundancy file is made, except in the last step, the renames; with MKDIR=0 an empty one may be left.  SCR_ERR_IO,
+** and damage is reported, if a file does not have the checksum that is recorded already.
 */
 SCR_FN int scr_encode_protect(const scr_encode* x, int n, scr_entry** e)
 {
