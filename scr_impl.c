@@ -26462,8 +26462,30 @@ SCR_FN int scr_track_crc(int fd, const char* path, uint64_t length, uint64_t blo
   return SCR_SUCCESS;
 }
 
-/* Sync the tracked file at PATH, and make R how it is.  One that is not there has no bytes. */
-SCR_FN int scr_track_look(const char* path, scr_track_record* r)
+/*
+** Make the name of the tracked file PATH, which is ST, durable: the program may have made the file and its directories
+** without that.  KNOWN has which file that was done for, so that it is done once.
+*/
+SCR_FN int scr_track_sync_name(const char* path, const struct stat* st, scr_hash* known)
+{
+  scr_hash* dirs;
+  int64_t   inode = 0;
+  int       rc;
+
+  if (scr_hash_util_get_int64(known, "INODE", &inode) == SCR_SUCCESS && inode == (int64_t)st->st_ino)
+    return SCR_SUCCESS;
+  dirs = scr_hash_new();
+  scr_dirs_above(dirs, scr.world.prefix, path);
+  rc = scr_dirs_sync(&dirs);
+  if (rc == SCR_SUCCESS) scr_hash_util_set_int64(known, "INODE", (int64_t)st->st_ino);
+  return rc;
+}
+
+/*
+** Make the bytes and the name of the tracked file PATH durable, and R how it is.  One that is not there has no bytes.
+** KNOWN as in scr_track_sync_name.
+*/
+SCR_FN int scr_track_look(const char* path, scr_hash* known, scr_track_record* r)
 {
   struct stat st;
   int         fd, rc;
@@ -26477,6 +26499,7 @@ SCR_FN int scr_track_look(const char* path, scr_track_record* r)
   if (rc == SCR_ERR_MISSING && access(path, F_OK) != 0) return SCR_SUCCESS;
   if (rc != SCR_SUCCESS) return rc;
   if (fstat(fd, &st) < 0 || (scr_fsync_enabled && scr_os.fsync(fd) < 0)) rc = SCR_ERRNO("cannot sync %s", path);
+  if (rc == SCR_SUCCESS) rc = scr_track_sync_name(path, &st, known);
   if (rc == SCR_SUCCESS) {
     r->length = (uint64_t)st.st_size;
     r->block = r->length < SCR_TRACK_BLOCK ? r->length : SCR_TRACK_BLOCK;
@@ -26520,7 +26543,7 @@ SCR_FN int scr_tracks_write(void)
     scr_buf          b = {NULL, 0, 0, 0};
     scr_track_record r;
     rc = scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, scr_hash_elem_key(e));
-    if (rc == SCR_SUCCESS) rc = scr_track_look(path, &r);
+    if (rc == SCR_SUCCESS) rc = scr_track_look(path, scr_hash_get(scr.tracked, scr_hash_elem_key(e)), &r);
     if (rc == SCR_SUCCESS) {
       one = scr_hash_set(one, scr_hash_elem_key(e), scr_hash_new());
       scr_hash_util_set_bytecount(one, "LENGTH", r.length);
@@ -26552,32 +26575,35 @@ SCR_FN void scr_tracks_put(int valid, scr_phase phase)
 }
 
 /*
-** Returns 1, and the record in R, if the file REL of the loaded checkpoint is one of a tracked file: that is so if its
-** path ends in what it says of itself.  0 if it is another file.
+** *IS becomes 1, and R receives the record, if the file REL of the loaded checkpoint is one of a tracked file: that is
+** so if its path ends in what it says of itself; 0 if it is a file of the program.  An error if it cannot be read.
 */
-SCR_FN int scr_track_read(const char* rel, scr_track_record* r)
+SCR_FN int scr_track_read(const char* rel, int* is, scr_track_record* r)
 {
   char           path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME], end[SCR_MAX_FILENAME + 16];
   scr_hash*      h;
   scr_hash_elem* e;
   size_t         n;
-  int            is = 0;
+  int            rc;
 
-  if (strstr(rel, "/tracked/") == NULL || scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, rel) != SCR_SUCCESS ||
-      scr_route_loaded(path, file) != SCR_SUCCESS)
-    return 0;
+  *is = 0;
+  if (strstr(rel, "/tracked/") == NULL) return SCR_SUCCESS;
+  rc = scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, rel);
+  if (rc == SCR_SUCCESS) rc = scr_route_loaded(path, file);
+  if (rc != SCR_SUCCESS) return rc;
   h = scr_hash_new();
-  if (scr_hash_file_read(file, h) == SCR_SUCCESS && (e = scr_hash_elem_first(scr_hash_get(h, "TRACKED"))) != NULL) {
+  rc = scr_hash_file_read(file, h);
+  if (rc == SCR_SUCCESS && (e = scr_hash_elem_first(scr_hash_get(h, "TRACKED"))) != NULL) {
     n = (size_t)snprintf(end, sizeof end, "/tracked/%.*s", SCR_MAX_FILENAME - 1, scr_hash_elem_key(e));
-    is = strlen(rel) >= n && strcmp(rel + strlen(rel) - n, end) == 0 && scr_path_is_safe_rel(scr_hash_elem_key(e)) &&
-         scr_hash_util_get_bytecount(scr_hash_elem_hash(e), "LENGTH", &r->length) == SCR_SUCCESS &&
-         scr_hash_util_get_bytecount(scr_hash_elem_hash(e), "BLOCK", &r->block) == SCR_SUCCESS &&
-         scr_hash_util_get_crc32(scr_hash_elem_hash(e), "CRC32", &r->crc) == SCR_SUCCESS && r->block <= r->length &&
-         r->block <= SCR_TRACK_BLOCK && r->length <= INT64_MAX;
-    if (is) snprintf(r->rel, sizeof r->rel, "%s", scr_hash_elem_key(e));
+    *is = strlen(rel) >= n && strcmp(rel + strlen(rel) - n, end) == 0 && scr_path_is_safe_rel(scr_hash_elem_key(e)) &&
+          scr_hash_util_get_bytecount(scr_hash_elem_hash(e), "LENGTH", &r->length) == SCR_SUCCESS &&
+          scr_hash_util_get_bytecount(scr_hash_elem_hash(e), "BLOCK", &r->block) == SCR_SUCCESS &&
+          scr_hash_util_get_crc32(scr_hash_elem_hash(e), "CRC32", &r->crc) == SCR_SUCCESS && r->block <= r->length &&
+          r->block <= SCR_TRACK_BLOCK && r->length <= INT64_MAX;
+    if (*is) snprintf(r->rel, sizeof r->rel, "%s", scr_hash_elem_key(e));
   }
   scr_hash_delete(&h);
-  return is;
+  return rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC ? SCR_SUCCESS : rc;
 }
 
 /* Returns 1 if SIZE bytes of the file A from position AT_A on, and those of B from AT_B on, are there and the same. */
@@ -26786,11 +26812,14 @@ SCR_FN int scr_tracks_restore(void)
   const char*      ckpt = scr_desc_name(&scr_dataset_find(scr.loaded)->desc);
   const char*      rel;
   scr_track_record r;
-  int              i, cut, err, wanted = 1, rc = scr_param_int(scr.world.params, "SCR_TRACK", &wanted);
+  int              i, cut, is, err, wanted = 1, rc = scr_param_int(scr.world.params, "SCR_TRACK", &wanted);
 
   for (cut = wanted ? 0 : 2; cut < 2 && rc == SCR_SUCCESS; cut++) {
-    for (i = 0; rc == SCR_SUCCESS && (rel = scr_tracks_file(i)) != NULL; i++)
-      if (scr_track_read(rel, &r) && (err = scr_track_restore(&r, cut, ckpt)) != SCR_SUCCESS) rc = err;
+    for (i = 0; rc == SCR_SUCCESS && (rel = scr_tracks_file(i)) != NULL; i++) {
+      err = scr_track_read(rel, &is, &r);
+      if (err == SCR_SUCCESS && is) err = scr_track_restore(&r, cut, ckpt);
+      if (err != SCR_SUCCESS) rc = err;
+    }
     rc = scr_agree(rc, scr.world.comm);
   }
   return rc;

@@ -139,6 +139,8 @@ static const parameter parameters[] = {
     {"SCR_CHECKPOINT_SECONDS", 2, 1, {"0", "1"}},
     {"SCR_HALT_ENABLED", 2, 1, {"1", "0"}},
     {"SCR_FETCH", 2, 1, {"1", "0"}},
+    {"SCR_TRACK", 2, 1, {"1", "0"}},
+    {"SCR_PREFIX_PURGE", 2, 1, {"0", "1"}},
     {"SCR_MPI_BUF_SIZE", 1, 0, {"4096", "1000", "65536"}},
     {"SCR_FILE_BUF_SIZE", 1, 0, {"8192", "1000", "1M"}},
 };
@@ -248,6 +250,10 @@ static void fate_parameters(void)
   plan.prefix_used = !value_is("SCR_FETCH", "0");
   plan.node_sets = !value_is("SCR_GROUP", "WORLD");
   plan.same_ranks = value_is("SCR_RESTART_RANKS", "same");
+  if (truth.log_lost) world_setenv("SCR_TRACK", "0");
+  if (plan.beside || plan.last) world_setenv("SCR_PREFIX_PURGE", "0");
+  plan.purge = value_is("SCR_PREFIX_PURGE", "1");
+  if (plan.logs) plan.logs = value_is("SCR_TRACK", "0") ? 2 : 1;
   plan.fresh = truth.refused; /* the user says that the next run is to begin anew, with another value each time */
   snprintf(text, sizeof text, "%d", S.life);
   if (plan.fresh) world_setenv("SCR_FRESH_START", text);
@@ -421,6 +427,7 @@ static void fate_plan(void)
   plan.layout = (int)fate_draw("layout", 4) % 3;
   plan.ranks_usual = plan.members = plan.ranks;
   plan.theme = (int)fate_draw("theme", THEMES);
+  plan.logs = fate_one_in("logs", 8);
   plan.beside = plan.theme == THEME_PART ? (int)fate_draw("beside", BESIDES) : BESIDE_NONE;
   if (fate_one_in("time.limit", 12)) plan.time_limit = 1 + (int)fate_draw("time.limit.seconds", 300);
   plan.steps = -1;

@@ -106,8 +106,7 @@ static head head_of(const dataset* d, int writer, int index)
   return h;
 }
 
-/* Read all of FILE, at most N bytes, to P; -1 if that fails. */
-static int file_load(const char* file, unsigned char* p, int n)
+int program_load(const char* file, unsigned char* p, int n)
 {
   int     at = 0, fd = sim_open64(file, O_RDONLY);
   ssize_t got = 1;
@@ -132,7 +131,7 @@ static int file_check(process* p, int try, const char* file, const char* name, i
   unsigned char *is = sim_process_alloc(p, (size_t)most), *want = sim_process_alloc(p, (size_t)most);
   head           h;
 
-  n = file_load(file, is, most);
+  n = program_load(file, is, most);
   if (n < 0 && !S.faults) sim_violation("rank %d cannot read %s", p->id, file);
   if (n >= (int)sizeof h && index == 0) {
     memcpy(&h, is, sizeof h);
@@ -163,7 +162,7 @@ int program_check(const char* name, int writer, const char* path, const unsigned
   head                  h, is;
   const char*           last;
 
-  if (n == 0) return -1;
+  if (n == 0 || (plan.logs && strstr(path, "/tracked/") != NULL)) return -1;
   if (n < sizeof h) return 0;
   memcpy(&h, p, sizeof h);
   if (h.number < 1 || h.number > truth.sets) return 0;
@@ -183,7 +182,7 @@ int program_files(const dataset* d)
   int i, n = 0;
 
   for (i = 0; i < d->ranks; i++) n += file_count(d->step, i);
-  return n;
+  return n + (plan.logs && d->checkpoint ? d->ranks : 0); /* the records of their logs */
 }
 
 /* ---- calls ---- */
@@ -275,16 +274,21 @@ static int restart(actor* a)
       start_failed(rc);
       return 0;
     }
+    if (!have && plan.logs) logs_empty(a->p);
     if (!have) return 1;
     truth_offer(a->p, name);
     d = truth_find(name);
     if (d == NULL) return 0;
     if (tries == 0 && fate_one_in("restart.skipped", 20)) return 1; /* it writes on without having read */
+    if (plan.logs == 1) logs_restoring(name);
     if ((rc = CALL(a, "SCR_Start_restart", SCR_Start_restart(name))) != SCR_SUCCESS) {
-      if (!S.faults) sim_violation("rank %d: Start_restart %s: %s", a->p->id, name, SCR_Last_error());
+      truth.log_lost |= plan.logs && (rc == SCR_ERR_MISSING || rc == SCR_ERR_CRC) && logs_may_be_lost(name);
+      if (!S.faults && !truth.log_lost)
+        sim_violation("rank %d: Start_restart %s: %s", a->p->id, name, SCR_Last_error());
       return 0;
     }
     ok = restart_read(a, tries, d);
+    if (plan.logs == 1 && truth.loaded[tries]) logs_restored(a->p, &truth.set[truth.loaded[tries]]);
     if (tries == 0 && fate_one_in("restart.rejected", 24)) ok &= a->p->id != plan.members / 2;
     if (!ok) refuse(truth.loaded[tries] ? &truth.set[truth.loaded[tries]] : NULL, name, 0);
     rc = CALL(a, "SCR_Complete_restart", SCR_Complete_restart(ok));
@@ -379,6 +383,7 @@ static int write_dataset(actor* a)
   flags = kind == 5 ? SCR_FLAG_OUTPUT : kind >= 6 ? SCR_FLAG_OUTPUT | SCR_FLAG_CHECKPOINT : SCR_FLAG_CHECKPOINT;
   snprintf(name, sizeof name, "%s.%d", flags & SCR_FLAG_CHECKPOINT ? "ckpt" : "out", a->step);
   d = truth_start(name, a->step, flags & SCR_FLAG_CHECKPOINT, flags & SCR_FLAG_OUTPUT);
+  if (plan.logs) logs_append(a->p, d);
   how = talk_begin(a, &words);
   rc = CALL(a, "SCR_Start_output", SCR_Start_output(name, flags));
   if (rc != SCR_SUCCESS && !S.faults) sim_violation("rank %d: Start_output %s: %s", a->p->id, name, SCR_Last_error());
@@ -509,6 +514,7 @@ void* program_run(void* arg)
     return NULL;
   }
   truth.inits++;
+  if (plan.logs) logs_track(a->p);
   if (!restart(a)) {
     if (fate_one_in("end.silent", 4)) return NULL;
     CALL(a, "SCR_Finalize", SCR_Finalize());

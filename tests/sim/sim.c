@@ -20,7 +20,7 @@ static const char usage[] =
     "  set=D=V     overrides a draw, in all lifetimes or, LIFE.D=V, in one\n"
     "  model=DIR   compares the model of file systems with the one that has DIR instead\n"
     "  scale=N     measures jobs of 64 to N ranks instead\n"
-    "  dump=DIR    writes all files to DIR/LIFETIME after each, to look into them with scr_print\n"
+    "  dump=DIR    writes all files to DIR/LIFETIME after each, to look into them with scr print_hash_file\n"
     "  v, trace    prints all messages; all calls;  at=CALL stops there, for a debugger\n";
 
 static struct {

@@ -31,6 +31,7 @@ struct totals totals;
 void truth_begin_seed(void)
 {
   memset(&truth, 0, sizeof truth);
+  logs_begin_seed();
 }
 
 /* The newest checkpoint, of number LAST at most, for which WANTED says 1; 0 if there is none. */
@@ -128,6 +129,15 @@ static long long truth_clock(void)
   return (long long)(S.now / 1000) + world_clock_shift * 1000000;
 }
 
+/* The start is to delete D from the prefix; what the cache has of it stays. */
+static void truth_purges(dataset* d)
+{
+  d->on_prefix = 0;
+  d->purged = d->told = d->left = 1;
+  if (!d->cached && !d->gone) d->gone = 1;
+  if (truth.chosen == d->number) truth.chosen = 0;
+}
+
 void truth_begin_life(void)
 {
   int i;
@@ -143,6 +153,7 @@ void truth_begin_life(void)
   memset(truth.call, 0, sizeof truth.call);
   for (i = 1; i <= truth.sets && plan.fresh; i++)
     if (!truth.set[i].gone) truth.set[i].gone = 1;
+  for (i = 1; i <= truth.sets && plan.purge; i++) truth_purges(&truth.set[i]);
   truth.newest_before = truth_newest(is_untold);
   truth.work = truth_newest(is_work);
   truth.must = truth_must();
@@ -376,6 +387,7 @@ void truth_acked(dataset* d, int sure_on_prefix)
     d->cached = !plan.bypass;
     d->moved |= (S.faults & (FAULT_ROOM | FAULT_ENOSPC)) != 0; /* or it was written there */
     truth_crowd(d, plan.cache_size);
+    truth.log_lost &= !d->checkpoint;
     truth.saved += d->checkpoint;
   }
   if (sure_on_prefix) truth_on_prefix(d);
@@ -510,7 +522,8 @@ void truth_after_life(int complete)
   for (i = must + 1; i <= truth.sets && S.struck && !truth.asked && world_warnings > 0; i++) truth.set[i].told = 1;
   truth.refused = 0;
   truth.daemon_struck = S.daemon_struck;
-  truth.remnants |= (S.struck && truth.inits < plan.members) || S.faults == FAULT_LIST;
+  truth.remnants |= (S.struck && truth.inits < plan.members) || S.faults == FAULT_LIST ||
+                    (S.faults & FAULT_ROOM && world_warnings > 0);
   truth_places();
 
   if (truth.code && !S.faults && !S.struck) {

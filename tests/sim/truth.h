@@ -12,6 +12,7 @@
 #define NAME_MOST     64
 #define SUBJECTS_MOST 64
 #define TRIES_MOST    20
+#define LOGS_RANKS    64 /* jobs with logs have no more ranks */
 
 /* A dataset that the program has begun to write: its number is the order in which that happened, from 1. */
 typedef struct {
@@ -56,8 +57,10 @@ typedef struct {
   int         prefix_used; /* and of the prefix */
   int         node_sets;   /* no two ranks of a redundancy set are on the same node */
   int         same_ranks;  /* but only those that as many ranks wrote */
+  int         logs;        /* the ranks have logs: 1, and do without them in this lifetime: 2 */
   int         wished;      /* the dataset that the user wants, by SCR_CURRENT; 0: whatever is newest */
   int         fresh;       /* the user begins anew: SCR_FRESH_START */
+  int         purge;       /* and with an empty prefix: SCR_PREFIX_PURGE, which may have been served */
   const char* scheme;
 } plan_of;
 extern plan_of plan;
@@ -84,13 +87,14 @@ typedef struct {
   int     refused;                      /* the last lifetime could load nothing, as it may be */
   int     returned;                     /* machines have come back, with what they had, since the last SCR_Init */
   int     twins;                        /* or ever */
-  int     remnants;                     /* a lifetime was killed in SCR_Init, or could not list what it was to remove */
+  int     remnants; /* a lifetime was killed in SCR_Init, or could not list files, or had no room to */
   /* by the clocks of the nodes, in microseconds */
   long long seen; /* all that was written before has earlier times; the clocks may have gone back since */
   /* of this lifetime */
   long long begun;                  /* by these clocks, or seen, if that is later */
   int       subject[SUBJECTS_MOST]; /* of what the user asks for: a dataset, -1: none, 0: not decided */
   int       offered;                /* the dataset that was loaded first, 0: none */
+  int       log_lost;           /* a restart has failed as it misses a part of a log: the user leaves that as it is */
   int       unread;             /* 1: the program has refused a checkpoint without files, which says not which it is */
   int       loaded[TRIES_MOST]; /* at each try of this lifetime to restart: the dataset, by its bytes */
   int       saved;              /* checkpoints that were acknowledged in this lifetime */
@@ -186,6 +190,19 @@ void* program_run(void* arg);
 */
 int program_check(const char* name, int writer, const char* path, const unsigned char* p, size_t n);
 int program_files(const dataset* d); /* of all ranks */
+
+/* Read all of FILE, at most N bytes, to P; -1 if that fails. */
+int program_load(const char* file, unsigned char* p, int n);
+
+/* ---- logs.c: a log of each rank, which the program tracks ---- */
+
+void logs_begin_seed(void);
+void logs_track(process* p);
+void logs_empty(process* p);                    /* the run starts from the beginning */
+void logs_append(process* p, const dataset* d); /* before P writes its files of D */
+void logs_restoring(const char* name);          /* it is about to restart from NAME: newer datasets lose their logs */
+int  logs_may_be_lost(const char* name);        /* a restart from NAME may miss a part of a log */
+void logs_restored(process* p, const dataset* d);
 
 /* SCR_Finalize has succeeded on P: nothing of the library is left there. */
 void program_ends(process* p);
