@@ -10888,7 +10888,8 @@ SCR_FN int scr_flush_file_named(const scr_record* r, const char* name)
 **                written it; ALLOCATION/{JOBID, RESTARTS, END, SECONDS}: what the job had left when its first run
 **                began; REQUEST/<n>/{FLUSH, HALT, WAIT}: someone asks for a checkpoint; ANSWER/<n>/{NAME, DSET,
 **                FLUSHED, ERROR, TIME}: the result, for the one who waits
-**   nodes.scr    NODES, PREFIX, HOST/<host>/{CNTL, CACHE}/<directory>: nodes, prefix, directories of the last run
+**   nodes.scr    NODES, PREFIX, HOST/<host>/{CNTL, CACHE}/<directory>: nodes, prefix, directories of the last run;
+**                BEFORE/<host>/..: the same of earlier runs, while the flush file knows of what later ones could not reach
 **
 ** Uses       platform, errors, memory, hash, hash files, parameters, dataset, index
 ** Offers     scr_answer; scr_halts, scr_halt_sign, scr_halt_unset, scr_halt_is_of_run, scr_halt_is_over,
@@ -10896,7 +10897,7 @@ SCR_FN int scr_flush_file_named(const scr_record* r, const char* name)
 **            scr_halt_reason, scr_halt_tell, scr_halt_standing, scr_halt_count, scr_request_put, scr_request_wishes,
 **            scr_request_answer, scr_request_read, scr_request_remove, scr_request_forget, scr_end_given,
 **            scr_end_ask, scr_allocation_end, scr_nodes_file_write, scr_nodes_file_walk,
-**            scr_nodes_file_where, scr_nodes_file_read
+**            scr_nodes_file_walk_before, scr_nodes_file_where, scr_nodes_file_read
 ** Invariants
 **   Y1  A value that cannot be read counts as not set; times and counts of any size do not overflow.
 ** Failure    Files stay as they were, or are fully replaced.
@@ -11398,39 +11399,16 @@ SCR_FN int scr_allocation_end(const scr_hash* params, int (*ask)(const char* com
 /* ---- nodes file ---- */
 
 /*
-** Record that this run has N nodes, and their directories: HOSTS, which is freed, is <host>/{CNTL, CACHE}/<directory>,
-** or NULL.  The file is replaced, whatever it held.
+** Read the nodes file of PREFIX into H.  SCR_ERR_NOT_FOUND if there is none; SCR_ERR_UNSAFE if it is that of another
+** user: the commands copy from the directories that it names, and remove them.  For root that of the owner of PREFIX is
+** as good.
 */
-SCR_FN int scr_nodes_file_write(const char* prefix, int n, scr_hash* hosts)
+SCR_FN int scr_nodes_file_load(const char* prefix, scr_hash* h)
 {
-  char      path[SCR_MAX_FILENAME];
-  scr_hash* h = scr_hash_new();
-  int       rc = scr_record_mkdir(prefix);
-
-  scr_hash_util_set_int(h, "NODES", n);
-  if (hosts != NULL) scr_hash_set(h, "HOST", hosts);
-  if (h == NULL) return SCR_ERR_OOM();
-  scr_hash_util_set_str(h, "PREFIX", prefix); /* it may be moved */
-  if (rc == SCR_SUCCESS) rc = scr_record_path(prefix, "nodes.scr", path, sizeof path);
-  if (rc == SCR_SUCCESS) rc = scr_hash_file_write_shared(path, h, SCR_SHARE_READ);
-  scr_hash_delete(&h);
-  return rc;
-}
-
-/*
-** Call VISIT for each directory that the last run had, of KIND CNTL or CACHE, host by host.  SCR_ERR_NOT_FOUND if there
-** is no nodes file, or if it is of a version that did not record them; SCR_ERR_UNSAFE if it is that of another user:
-** the commands copy from these directories and remove them.  For root that of the owner of PREFIX is as good.
-*/
-SCR_FN int scr_nodes_file_walk(const char* prefix,
-                               void (*visit)(const char* host, const char* kind, const char* dir, void* arg), void* arg)
-{
-  char                 path[SCR_MAX_FILENAME];
-  scr_hash*            h = scr_hash_new();
-  const scr_hash_elem *e, *k, *d;
-  struct stat          top;
-  uid_t                by = 0;
-  int                  rc = scr_record_path(prefix, "nodes.scr", path, sizeof path);
+  char        path[SCR_MAX_FILENAME];
+  struct stat top;
+  uid_t       by = 0;
+  int         rc = scr_record_path(prefix, "nodes.scr", path, sizeof path);
 
   if (rc == SCR_SUCCESS) rc = scr_hash_file_read_record(path, h, &by);
   if (rc == SCR_SUCCESS && by == SCR_BY_ANY)
@@ -11444,15 +11422,84 @@ SCR_FN int scr_nodes_file_walk(const char* prefix,
                  "do this",
                  path, (unsigned long)by);
   if (rc == SCR_ERR_NOT_FOUND) SCR_ERR(rc, "no run has used %s yet: it has no .scr/nodes.scr", prefix);
-  if (rc == SCR_SUCCESS && scr_hash_get(h, "HOST") == NULL)
-    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "%s does not say where the last run was", path);
-  e = rc == SCR_SUCCESS ? scr_hash_elem_first(scr_hash_get(h, "HOST")) : NULL;
+  return rc;
+}
+
+/* Returns the directories that the nodes file of PREFIX, if it can be used, has of all runs so far; NULL if none. */
+SCR_FN scr_hash* scr_nodes_file_all(const char* prefix)
+{
+  scr_err_record why;
+  scr_hash *     h = scr_hash_new(), *all = NULL, *last;
+
+  scr_err_save(&why);
+  if (scr_nodes_file_load(prefix, h) == SCR_SUCCESS) {
+    all = scr_hash_extract(h, "BEFORE");
+    last = scr_hash_extract(h, "HOST");
+    if (all == NULL) all = last;
+    else {
+      scr_hash_merge(all, last);
+      scr_hash_delete(&last);
+    }
+  }
+  scr_hash_delete(&h);
+  scr_err_restore(&why);
+  return all;
+}
+
+/*
+** Record that this run has N nodes, and their directories: HOSTS, which is freed, is <host>/{CNTL, CACHE}/<directory>,
+** or NULL.  The file is replaced; what it has of earlier runs stays in it if KEEP.
+*/
+SCR_FN int scr_nodes_file_write(const char* prefix, int n, scr_hash* hosts, int keep)
+{
+  char      path[SCR_MAX_FILENAME];
+  scr_hash *h = scr_hash_new(), *before = keep ? scr_nodes_file_all(prefix) : NULL;
+  int       rc = scr_record_mkdir(prefix);
+
+  scr_hash_util_set_int(h, "NODES", n);
+  if (hosts != NULL) scr_hash_set(h, "HOST", hosts);
+  if (before != NULL) scr_hash_set(h, "BEFORE", before);
+  if (h == NULL) return SCR_ERR_OOM();
+  scr_hash_util_set_str(h, "PREFIX", prefix); /* it may be moved */
+  if (rc == SCR_SUCCESS) rc = scr_record_path(prefix, "nodes.scr", path, sizeof path);
+  if (rc == SCR_SUCCESS) rc = scr_hash_file_write_shared(path, h, SCR_SHARE_READ);
+  scr_hash_delete(&h);
+  return rc;
+}
+
+typedef void (*scr_nodes_visit)(const char* host, const char* kind, const char* dir, void* arg);
+
+/* Call VISIT for each directory that the nodes file of PREFIX has below KEY.  SCR_ERR_NOT_FOUND if it has none. */
+SCR_FN int scr_nodes_file_each(const char* prefix, const char* key, scr_nodes_visit visit, void* arg)
+{
+  scr_hash*            h = scr_hash_new();
+  const scr_hash_elem *e, *k, *d;
+  int                  rc = scr_nodes_file_load(prefix, h);
+
+  if (rc == SCR_SUCCESS && scr_hash_get(h, key) == NULL)
+    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "%s/.scr/nodes.scr does not say where the last run was", prefix);
+  e = rc == SCR_SUCCESS ? scr_hash_elem_first(scr_hash_get(h, key)) : NULL;
   for (; e != NULL; e = scr_hash_elem_next(e))
     for (k = scr_hash_elem_first(scr_hash_elem_hash(e)); k != NULL; k = scr_hash_elem_next(k))
       for (d = scr_hash_elem_first(scr_hash_elem_hash(k)); d != NULL; d = scr_hash_elem_next(d))
         visit(scr_hash_elem_key(e), scr_hash_elem_key(k), scr_hash_elem_key(d), arg);
   scr_hash_delete(&h);
   return rc;
+}
+
+/*
+** Call VISIT for each directory that the last run had, of KIND CNTL or CACHE, host by host.  Errors as in
+** scr_nodes_file_load; SCR_ERR_NOT_FOUND also if the file is of a version that did not record them.
+*/
+SCR_FN int scr_nodes_file_walk(const char* prefix, scr_nodes_visit visit, void* arg)
+{
+  return scr_nodes_file_each(prefix, "HOST", visit, arg);
+}
+
+/* The same of the runs before the last one, whose checkpoints later ones could not reach. */
+SCR_FN int scr_nodes_file_walk_before(const char* prefix, scr_nodes_visit visit, void* arg)
+{
+  return scr_nodes_file_each(prefix, "BEFORE", visit, arg);
 }
 
 /*
@@ -25202,6 +25249,19 @@ SCR_FN int scr_run_find_checkpoint(void)
   return SCR_SUCCESS;
 }
 
+/* Returns 1 if the flush file has notes of what this run could not reach: where that is stays in the nodes file. */
+SCR_FN int scr_run_leaves_work(void)
+{
+  scr_record     r;
+  scr_flush_note note;
+  int            id = 0, leaves = 0, rc = scr_flush_file_read(&r, scr.world.prefix);
+
+  while (!leaves && (id = scr_flush_file_next(&r, id)) != 0)
+    leaves = scr_flush_file_get(&r, id, &note) && *note.where != '\0';
+  scr_record_close(&r, rc, 0);
+  return leaves;
+}
+
 /*
 ** Record the hosts of this run and their directories, for commands, and for a later run that cannot reach them.
 ** Collective over the world.
@@ -25219,7 +25279,8 @@ SCR_FN int scr_run_write_nodes(void)
   }
   rc = scr_hash_exchange_merged(send, hosts, scr.world.comm);
   if (scr.world.rank == 0) {
-    if (scr_nodes_file_write(scr.world.prefix, scr.world.group[SCR_GROUP_NODE].groups, hosts) != SCR_SUCCESS)
+    if (scr_nodes_file_write(scr.world.prefix, scr.world.group[SCR_GROUP_NODE].groups, hosts, scr_run_leaves_work()) !=
+        SCR_SUCCESS)
       scr_warn("%s; commands that look for the nodes of the run see those of an earlier one", scr_err_text);
     hosts = NULL;
   }

@@ -84,6 +84,13 @@ SCR_FN void scavenge_choose(const char* host, const char* kind, const char* dir,
   else c->rc = scavenge_nodes_add(c->into, host, c->from != NULL ? c->from : dir);
 }
 
+/* Which nodes are asked, in this order, for files that are missing. */
+typedef enum { SCAVENGE_LAST_RUN, SCAVENGE_EARLIER_RUNS, SCAVENGE_ALLOCATION, SCAVENGE_NODES } scavenge_which;
+
+static const char* const scavenge_why[SCAVENGE_NODES] = {
+    "", "an earlier run had its files where the last one could not reach them; copying from there too",
+    "earlier runs may have left files on other nodes of the allocation; copying from these too"};
+
 /* The nodes of the allocation, with the control directory of the parameters, but for those of ASKED, unless NULL. */
 SCR_FN int scavenge_choose_all(const scavenge_options* o, const hosts* asked, scavenge_choice* c)
 {
@@ -102,10 +109,11 @@ SCR_FN int scavenge_choose_all(const scavenge_options* o, const hosts* asked, sc
 }
 
 /*
-** Make INTO the nodes to ask, those of the last run that the options choose or, if ASKED is not NULL, those of the
-** allocation but for ASKED; MISSING is how many are left out.
+** Make INTO the nodes WHICH that the options choose, those of the allocation without ASKED, which is NULL for the
+** others; MISSING is how many are left out.  SCR_ERR_NOT_FOUND if there are none.
 */
-SCR_FN int scavenge_find_nodes(const scavenge_options* o, const hosts* asked, scavenge_nodes* into, int* missing)
+SCR_FN int scavenge_find_nodes(const scavenge_options* o, scavenge_which which, const hosts* asked,
+                               scavenge_nodes* into, int* missing)
 {
   scavenge_choice c;
   int             rc = SCR_SUCCESS;
@@ -116,11 +124,12 @@ SCR_FN int scavenge_find_nodes(const scavenge_options* o, const hosts* asked, sc
   if (o->jobset != NULL) rc = hosts_parse(&c.jobset, o->jobset);
   if (rc == SCR_SUCCESS && o->up != NULL) rc = hosts_parse(&c.up, o->up);
   if (rc == SCR_SUCCESS && o->down != NULL) rc = hosts_parse(&c.down, o->down);
-  if (rc == SCR_SUCCESS && asked != NULL) rc = scavenge_choose_all(o, asked, &c);
+  if (rc == SCR_SUCCESS && which == SCAVENGE_ALLOCATION) rc = scavenge_choose_all(o, asked, &c);
   else if (rc == SCR_SUCCESS) {
-    rc = scr_nodes_file_walk(o->prefix, scavenge_choose, &c);
+    rc = which == SCAVENGE_LAST_RUN ? scr_nodes_file_walk(o->prefix, scavenge_choose, &c)
+                                    : scr_nodes_file_walk_before(o->prefix, scavenge_choose, &c);
     if (rc == SCR_SUCCESS) rc = c.rc;
-    else if (rc == SCR_ERR_NOT_FOUND || rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC)
+    else if (which == SCAVENGE_LAST_RUN && (rc == SCR_ERR_NOT_FOUND || rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC))
       rc = scavenge_choose_all(o, NULL, &c);
   }
   if (rc == SCR_SUCCESS && into->node.n == 0)
@@ -351,22 +360,22 @@ SCR_FN void scavenge_log(const scavenge_options* o, const char* event, const cha
 }
 
 /*
-** Files of a dataset are missing on NODES, those of the last run.  Earlier runs may have had others of the allocation:
-** let these copy what they have too, and put it together again, as scavenge_finish does.
+** Files of a dataset are missing on NODES, those of the last run: let the nodes WHICH copy what they have too, if there
+** are any, and put it together again, as scavenge_finish does.
 */
-SCR_FN int scavenge_more(const scavenge_options* o, const scavenge_nodes* nodes, const scr_identity* identity,
-                         scr_scavenge* s)
+SCR_FN int scavenge_more(const scavenge_options* o, scavenge_which which, const scavenge_nodes* nodes,
+                         const scr_identity* identity, scr_scavenge* s)
 {
   scavenge_nodes others = {{NULL, 0}, NULL, SCR_SUCCESS};
   scr_err_record why;
   int            missing, rc;
 
   scr_err_save(&why);
-  if (scavenge_find_nodes(o, &nodes->node, &others, &missing) != SCR_SUCCESS) {
+  if (scavenge_find_nodes(o, which, &nodes->node, &others, &missing) != SCR_SUCCESS) {
     scr_err_restore(&why);
     rc = SCR_ERR_LOST;
   } else {
-    scavenge_say("earlier runs may have left files on other nodes of the allocation; copying from these too");
+    scavenge_say(scavenge_why[which]);
     rc = scavenge_collect(o, &others, identity->id);
     scavenge_clear_line();
     scr_scavenge_free(s);
@@ -392,7 +401,7 @@ SCR_FN int scavenge_dataset(const scavenge_options* o, const scr_identity* ident
 
   memset(&s, 0, sizeof s);
   if (rc == SCR_SUCCESS) scavenge_log(o, "SCAVENGE_START", NULL, identity->id, -1);
-  if (rc == SCR_SUCCESS && scavenge_find_nodes(o, NULL, &nodes, &missing) != SCR_SUCCESS)
+  if (rc == SCR_SUCCESS && scavenge_find_nodes(o, SCAVENGE_LAST_RUN, NULL, &nodes, &missing) != SCR_SUCCESS)
     scavenge_say(scr_err_text); /* what an earlier scavenge has collected may be enough */
   else if (rc == SCR_SUCCESS) {
     snprintf(text, sizeof text, "dataset %d: copying from %d node%s%s", identity->id, nodes.node.n,
@@ -402,9 +411,10 @@ SCR_FN int scavenge_dataset(const scavenge_options* o, const scr_identity* ident
     scavenge_clear_line();
   }
   if (rc == SCR_SUCCESS) rc = scavenge_finish(o, identity, &s);
+  if (rc == SCR_ERR_LOST && o->from == NULL) rc = scavenge_more(o, SCAVENGE_EARLIER_RUNS, &nodes, identity, &s);
   if (rc == SCR_ERR_LOST && o->jobset == NULL && o->up == NULL &&
       (system_manager(NULL) != SYSTEM_NONE || system_env("SCR_NODELIST") != NULL))
-    rc = scavenge_more(o, &nodes, identity, &s);
+    rc = scavenge_more(o, SCAVENGE_ALLOCATION, &nodes, identity, &s);
   if (rc == SCR_SUCCESS) {
     snprintf(text, sizeof text, "dataset %d is in %s/%s, after %.1f s", identity->id, o->prefix, s.to.dir,
              scr_wtime() - start);

@@ -197,7 +197,7 @@ whole "a filemap is damaged"
 killed SCR_COPY_TYPE=SINGLE
 mv "$(node 2)/filemap_0.scrinfo" "$(node 2)/filemap_all.scrinfo"
 says "a filemap that the list of them lacks: clean keeps the cache" 1 "the cache is kept: the prefix lacks dataset 3" $clean
-says "a filemap that the list of them lacks" 0 - $scavenge
+check "a filemap that the list of them lacks" 0 - $scavenge
 whole "a filemap that the list of them lacks"
 killed SCR_COPY_TYPE=XOR
 lose 1
@@ -214,6 +214,27 @@ killed SCR_COPY_TYPE=XOR
 rm "$p/.scr/nodes.scr"
 check "the nodes file is missing" 0 - $scavenge --from "$job" --jobset "$host"
 check "the nodes file is missing: its bytes" 0 "" same "$p/heat.300" 300
+
+# a start of another job, which cannot reach the checkpoint, and has none of its own when it ends
+killed SCR_COPY_TYPE=XOR
+SCR_JOB_ID=8 run --steps 50
+says "a later start in vain" 0 "^an earlier run had its files where the last one could not reach them" "$BIN/scr_postrun" -j 7
+whole "a later start in vain"
+SCR_JOB_ID=8 run --steps 600
+check "after it is saved: the answer" 0 "$calm" answer
+check "after it is saved: earlier nodes are forgotten" 0 "" sh -c '"$1" "$2/.scr/nodes.scr" | grep BEFORE; :' sh "$BIN/scr_print_hash_file" "$p"
+
+# a prefix that was moved, and a start there that is refused
+killed SCR_COPY_TYPE=XOR
+was=$p
+mv "$p" "$tmp/moved"
+p=$tmp/moved
+SCR_PREFIX=$p run --steps 50
+says "a prefix that was moved: a start" 0 "written at the prefix $was, this is $p" cat "$tmp/log"
+SCR_PREFIX=$p says "a prefix that was moved: postrun" 0 "^an earlier run had its files" "$BIN/scr_postrun"
+SCR_PREFIX=$p whole "a prefix that was moved"
+rm -rf "$p"
+p=$was
 
 # ---- the forms of a dataset on the prefix
 killed SCR_COPY_TYPE=XOR SCR_PRESERVE_DIRECTORIES=0
@@ -354,7 +375,12 @@ says "a run of more ranks" 0 "the newest checkpoint on the prefix is 3" "$BIN/sc
 whole "a run of more ranks"
 killed SCR_COPY_TYPE=XOR
 RANKS=2 SCR_RESTART_RANKS=same run --steps 600
-says "a run of fewer nodes, which are not enough" 1 "files of the ranks 2,3 are missing" $scavenge
+says "a run of fewer nodes, which are not enough" 0 "an earlier run had its files" $scavenge
+whole "a run of fewer nodes, which are not enough"
+killed SCR_COPY_TYPE=XOR
+rm "$p/.scr/nodes.scr" # which an earlier version wrote without directories
+RANKS=2 SCR_RESTART_RANKS=same run --steps 600
+says "nobody knows of the other nodes" 1 "files of the ranks 2,3 are missing" $scavenge
 cat >"$tmp/rsh" <<RSH
 #!/bin/sh
 # the control directory of a job is that of a virtual node

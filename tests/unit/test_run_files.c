@@ -245,7 +245,7 @@ static int run_story(const char* prefix)
   if (rc == SCR_SUCCESS) scr_halt_count(halt.h, 1);
   if (rc == SCR_SUCCESS) rc = scr_halt_merge(halt.h, halt.h, 0);
   rc = scr_record_close(&halt, rc, 1);
-  if (rc == SCR_SUCCESS) rc = scr_nodes_file_write(prefix, 2, NULL);
+  if (rc == SCR_SUCCESS) rc = scr_nodes_file_write(prefix, 2, NULL, 0);
   if (rc == SCR_SUCCESS) rc = scr_nodes_file_read(prefix, &nodes);
   if (rc == SCR_SUCCESS) CHECK_INT(nodes, 2);
   if (rc != SCR_SUCCESS) return rc;
@@ -280,14 +280,14 @@ static void run_judge(int rc)
   CHECK_INT(scr_record_open(&r, records_prefix, "halt.scr"), SCR_SUCCESS);
   scr_hash_util_set_int(r.h, "CheckpointsLeft", 5);
   CHECK_INT(scr_record_close(&r, SCR_SUCCESS, 1), SCR_SUCCESS);
-  CHECK_INT(scr_nodes_file_write(records_prefix, 7, NULL), SCR_SUCCESS);
+  CHECK_INT(scr_nodes_file_write(records_prefix, 7, NULL, 0), SCR_SUCCESS);
 }
 
 static void a_failure_leaves_the_old_files_of_a_run_or_the_new_ones(void)
 {
   records_begin();
   CHECK_INT(run_story(records_prefix), SCR_SUCCESS);
-  scr_nodes_file_write(records_prefix, 7, NULL);
+  scr_nodes_file_write(records_prefix, 7, NULL, 0);
   {
     scr_record r;
     CHECK_INT(scr_record_open(&r, records_prefix, "halt.scr"), SCR_SUCCESS);
@@ -469,6 +469,38 @@ static void conditions_of_the_halt_file_win_over_those_in_memory(void)
 
 /* ---- nodes file ---- */
 
+static void see_cntl(const char* host, const char* kind, const char* dir, void* arg)
+{
+  if (strcmp(kind, "CNTL") == 0) sprintf((char*)arg + strlen((const char*)arg), "%s:%s ", host, dir);
+}
+
+/* A run on HOST with the control directory DIR. */
+static void run_on(const char* host, const char* dir, int keep)
+{
+  scr_hash* hosts = scr_hash_new();
+
+  scr_hash_setf(hosts, NULL, "%s CNTL", host);
+  scr_hash_set_kv(scr_hash_get(hosts, host), "CNTL", dir);
+  CHECK_INT(scr_nodes_file_write(records_prefix, 1, hosts, keep), SCR_SUCCESS);
+}
+
+static void a_nodes_file_keeps_where_earlier_runs_were(void)
+{
+  char last[200] = "", before[200] = "";
+
+  records_begin();
+  run_on("a", "/one", 0);
+  CHECK_INT(scr_nodes_file_walk_before(records_prefix, see_cntl, before), SCR_ERR_NOT_FOUND);
+  run_on("a", "/two", 1);
+  run_on("b", "/two", 1);
+  CHECK_INT(scr_nodes_file_walk(records_prefix, see_cntl, last), SCR_SUCCESS);
+  CHECK(strcmp(last, "b:/two ") == 0);
+  CHECK_INT(scr_nodes_file_walk_before(records_prefix, see_cntl, before), SCR_SUCCESS);
+  CHECK(strcmp(before, "a:/one a:/two ") == 0 || strcmp(before, "a:/two a:/one ") == 0);
+  run_on("b", "/two", 0);
+  CHECK_INT(scr_nodes_file_walk_before(records_prefix, see_cntl, before), SCR_ERR_NOT_FOUND);
+}
+
 static void a_nodes_file_holds_the_nodes_of_the_last_run(void)
 {
   static const char* const bad[] = {"many", "-1", "2147483648", ""};
@@ -478,9 +510,9 @@ static void a_nodes_file_holds_the_nodes_of_the_last_run(void)
 
   records_begin();
   CHECK(scr_nodes_file_read(records_prefix, &n) == SCR_ERR_NOT_FOUND && n == 7);
-  CHECK_INT(scr_nodes_file_write(records_prefix, 12, NULL), SCR_SUCCESS);
+  CHECK_INT(scr_nodes_file_write(records_prefix, 12, NULL, 0), SCR_SUCCESS);
   CHECK(scr_nodes_file_read(records_prefix, &n) == SCR_SUCCESS && n == 12);
-  CHECK_INT(scr_nodes_file_write(records_prefix, INT_MAX, NULL), SCR_SUCCESS);
+  CHECK_INT(scr_nodes_file_write(records_prefix, INT_MAX, NULL, 0), SCR_SUCCESS);
   CHECK(scr_nodes_file_read(records_prefix, &n) == SCR_SUCCESS && n == INT_MAX);
   records_copy(CHECK_DATA "/scr-1.2.2/nodes.scr", records_path("nodes.scr"));
   CHECK(scr_nodes_file_read(records_prefix, &n) == SCR_SUCCESS && n == 4);
@@ -493,7 +525,7 @@ static void a_nodes_file_holds_the_nodes_of_the_last_run(void)
   check_put(records_path("nodes.scr"), "damaged", 7);
   n = 7;
   CHECK(scr_nodes_file_read(records_prefix, &n) == SCR_ERR_FORMAT && n == 7);
-  CHECK_INT(scr_nodes_file_write("/nonexistent/prefix", 3, NULL), SCR_ERR_IO);
+  CHECK_INT(scr_nodes_file_write("/nonexistent/prefix", 3, NULL, 0), SCR_ERR_IO);
   scr_hash_delete(&h);
 }
 
@@ -819,6 +851,7 @@ static void test_run_files(void)
   a_run_stops_for_the_last_reason_that_holds();
   what_a_run_wrote_holds_for_its_job_and_what_a_person_set_until_it_is_removed();
   conditions_of_the_halt_file_win_over_those_in_memory();
+  a_nodes_file_keeps_where_earlier_runs_were();
   a_nodes_file_holds_the_nodes_of_the_last_run();
   a_log_grows_by_whole_lines();
   a_line_for_the_system_names_user_and_prefix();
