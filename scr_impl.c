@@ -10889,7 +10889,7 @@ SCR_FN int scr_flush_file_named(const scr_record* r, const char* name)
 **                began; REQUEST/<n>/{FLUSH, HALT, WAIT}: someone asks for a checkpoint; ANSWER/<n>/{NAME, DSET,
 **                FLUSHED, ERROR, TIME}: the result, for the one who waits
 **   nodes.scr    NODES, PREFIX, HOST/<host>/{CNTL, CACHE}/<directory>: nodes, prefix, directories of the last run;
-**                BEFORE/<host>/..: the same of earlier runs, while the flush file knows of what later ones could not reach
+**                BEFORE/<host>/..: the same of earlier runs, while the flush file has what later ones could not reach
 **
 ** Uses       platform, errors, memory, hash, hash files, parameters, dataset, index
 ** Offers     scr_answer; scr_halts, scr_halt_sign, scr_halt_unset, scr_halt_is_of_run, scr_halt_is_over,
@@ -24844,7 +24844,12 @@ SCR_FN int scr_run_purge_prefix(void)
     if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
     if ((rc = scr_bcast(&on, (int)sizeof on, MPI_BYTE, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
     if (on.identity.id == 0) break;
-    if ((rc = scr_flush_delete_indexed(&on)) != SCR_SUCCESS) return rc;
+    rc = scr_flush_delete_indexed(&on);
+    if (rc != SCR_SUCCESS && !scr_err_is_damage(rc)) return rc;
+    if (rc != SCR_SUCCESS && scr.world.rank == 0) /* the index has forgotten it */
+      scr_warn("%s: SCR_PREFIX_PURGE=1 leaves the files that dataset %d may still have there", scr_err_text,
+               on.identity.id);
+    rc = SCR_SUCCESS;
   }
   if (n > 0 && scr.world.rank == 0)
     scr_warn("SCR_PREFIX_PURGE=1: %d dataset%s deleted from %s", n, n > 1 ? "s" : "", scr.world.prefix);

@@ -50,7 +50,7 @@ int main(int argc, char** argv) /* PREFIX HOST DIR: the nodes file says that DIR
   (void)argc;
   umask(0);
   scr_hash_set(scr_hash_set_kv(h, argv[2], "CNTL"), argv[3], scr_hash_new());
-  return scr_nodes_file_write(argv[1], 1, h);
+  return scr_nodes_file_write(argv[1], 1, h, 0);
 }
 END
 check "their program builds" 0 "" ${CC:-cc} -O1 -o "$tmp/bin/swap" "$tmp/swap.c"
@@ -200,7 +200,7 @@ done
 fresh 1777
 they mkdir -m 777 step.2
 check "a run whose checkpoint has a directory of somebody else" 0 "" job 2
-tell "a directory of somebody else" "step.2 belongs to user $(id -u $theirs), who is neither you nor the owner .* are elsewhere"
+tell "a directory of somebody else" "step.2 belongs to user $(id -u $theirs), who is neither you nor the owner .* are written elsewhere"
 check "its metadata are not there" 0 "" test -f scr.dataset.2/.scr/summary.scr -a ! -e step.2/.scr
 they sh -c 'cd step.2 && sed s/2/3/g rank_0 >x && mv -f x rank_0'
 rm -rf "${base:?}"/*
