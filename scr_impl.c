@@ -63,8 +63,8 @@
 **     is found; callers only pass the code on.
 **   - The contract of every function that communicates says `Collective over X.`; all other functions are local.  A
 **     collective function never returns between its first and its last collective: it carries rc and agrees on it.
-**   - Metadata files are replaced atomically, but for the log, the locks and status.scr, on which no restart depends,
-**     and flush.scr.spare.  The last good copy of anything is deleted only after a newer one exists.
+**   - Metadata files are replaced atomically, except flush.scr.spare, lists of directories that only grow, and the log,
+**     locks and status.scr, which no restart needs.  Last good copies stay until newer ones exist (SCR_CACHE_KEEP=1).
 ** ====================================================================================================== */
 
 /*
@@ -283,7 +283,7 @@ SCR_FN int scr_fence_close(int fd, int rc)
   return rc;
 }
 
-/* Fence DIR, which FD is, or -1 if that is not known; FD is given away. */
+/* Fence DIR.  FD is an open descriptor of it, which the fence then owns; -1: which directory DIR is stays unknown. */
 SCR_FN void scr_fence_pin(scr_fence which, const char* dir, int fd)
 {
   snprintf(scr_fence_dir[which], sizeof scr_fence_dir[which], "%s", dir);
@@ -292,8 +292,8 @@ SCR_FN void scr_fence_pin(scr_fence which, const char* dir, int fd)
 }
 
 /*
-** Fence DIR, an absolute path that the user has named, and which may itself lead through links.  Another directory that
-** somebody gives this name later is none to change: see scr_fence_root.  "" ends it.
+** Fence DIR, an absolute path that the user has named, and which may itself lead through links.  If another directory
+** gets this name later, no file in it is opened or changed (scr_fence_root).  DIR "" ends the fence.
 */
 SCR_FN void scr_fence_set(scr_fence which, const char* dir)
 {
@@ -326,7 +326,7 @@ SCR_FN int scr_fence_root(size_t which)
   return scr_fence_close(fd, -1);
 }
 
-/* Where the link NAME of the directory AT leads; -1 and ELOOP if it is neither this user's nor root's. */
+/* Get where the link NAME in AT leads.  -1: ELOOP if it is neither this user's nor root's, ENOTDIR if it is no link. */
 SCR_FN int scr_fence_link(int at, const char* name, char* target, size_t n)
 {
   struct stat st;
@@ -382,8 +382,8 @@ SCR_FN int scr_fence_open(int at, const char* path, int links)
 }
 
 /*
-** Where a change to PATH takes place: the directory that it lies in, as a descriptor for scr_fence_close, and its NAME
-** there; without a fence AT_FDCWD, and PATH itself.  -1 and errno if there is no such directory.
+** Where a change to PATH takes place.  Returns a descriptor of its directory, for scr_fence_close, and sets NAME to its
+** name there; outside of all fences AT_FDCWD, and PATH itself.  -1 and errno if the directory cannot be reached.
 */
 SCR_FN int scr_fence_enter(const char* path, const char** name)
 {
@@ -433,8 +433,8 @@ SCR_FN int scr_fence_read(int at, const char* path, int flags, int links)
 }
 
 /*
-** What was made with MODE is ST now.  Returns 1, and the mode to give it in FULL, if the umask of the program has taken
-** rights from its owner, who is this user: no later run could open it.
+** A file or directory was made with MODE, and has the state ST.  Returns 1 if it is this user's and lacks a right of
+** its owner that MODE has, as a umask like 0177 takes them: no later run could open it.  FULL is its mode with them.
 */
 SCR_FN int scr_os_is_masked(const struct stat* st, mode_t mode, mode_t* full)
 {
@@ -472,7 +472,7 @@ SCR_FN int scr_os_is_of(const struct stat* st, uid_t user)
   return user == 0 || (user != SCR_BY_ANY && (st->st_uid == user || st->st_uid + geteuid() == 0));
 }
 
-/* The same of NAME in the directory AT, which is held open: nobody can swap it meanwhile.  If not, errno is EPERM. */
+/* The same for NAME in the directory AT, which nobody can swap while it is open; 1 if NAME is missing.  0: EPERM. */
 SCR_FN int scr_fence_is_of(int at, const char* name, uid_t user)
 {
   struct stat st;
@@ -519,7 +519,7 @@ SCR_FN int scr_os_unlink(const char* path)
   return scr_os_unlink_of(path, 0);
 }
 
-/* A directory that somebody puts in the place of the new one gets no more than the rights of its owner, either. */
+/* Make a directory with its owner's rights in MODE, whatever the umask; one swapped for it gets no other rights. */
 SCR_FN int scr_os_mkdir(const char* path, mode_t mode)
 {
   const char* name;
@@ -604,8 +604,8 @@ SCR_FN int scr_pwrite_all(int fd, const void* buf, size_t n, off_t offset)
 }
 
 /*
-** Keep the descriptors 0 to 2 of a program that was started without: what it prints shall not get into a file.  What
-** takes their place cannot be read, or written, as before.
+** Open /dev/null as those of the descriptors 0 to 2 that the program was started without, so that what it prints never
+** goes to a file that gets such a number.  To read from 0, or to write to 1 and 2, still fails.
 */
 SCR_FN void scr_keep_standard(void)
 {
@@ -727,8 +727,8 @@ SCR_FN scr_manager scr_manager_here(const char** job)
 **       it.  While it is set, no metadata is packed, so that an incomplete structure never reaches the disk.
 **   E3  While scr_oom is set, no file of the cache is deleted: without memory we cannot tell which files are still
 **       needed.
-**   E4  What many ranks may find, each alone, waits in scr_msg_waits until all ranks vote: then the first of them
-**       prints one line for all (N4).  Nothing that waits is dropped, but for an error that the vote itself carries.
+**   E4  A message that many ranks may have waits in scr_msg_waits until all ranks vote; then the first of them prints
+**       it, with their number (N4).  Dropped are an error that the vote carries and, without a vote, those of rank > 7.
 ** Failure    None.
 ** ====================================================================================================== */
 
@@ -987,7 +987,7 @@ SCR_FN SCR_FORMAT(3, 4) void scr_msg_each(const char* kind, int line, const char
 
 #define scr_warn_each(...) scr_msg_each("warning", __LINE__, __VA_ARGS__)
 
-/* Print what waits, on the first ranks: no vote of all ranks will come. */
+/* No vote of all ranks will come: print what waits on the first SCR_MSG_RANKS ranks, and drop it on the others. */
 SCR_FN void scr_msg_print_all(void)
 {
   int i;
@@ -1585,9 +1585,9 @@ SCR_FN int scr_file_has_size(const char* path, uint64_t size)
 }
 
 /*
-** Open PATH, which is to be a plain file, with FLAGS and MODE; -1 with errno as open gives it.  Another user may have
-** put a FIFO in its place, which is not waited for: that is EINVAL, as is a file to write to that has a second name.
-** A link as the last component is not followed.
+** Open PATH, which must be a plain file, with FLAGS and MODE; -1 and errno as open gives it.  Another user may have put
+** a FIFO or a socket in its place, which is not waited for: EINVAL or ENXIO.  EINVAL also if a file to write to has a
+** second name.  A link as the last component is not followed.
 */
 SCR_FN int scr_file_plain(const char* path, int flags, mode_t mode)
 {
@@ -1623,8 +1623,8 @@ SCR_FN int scr_file_has_writers(const struct stat* st, int listed)
 }
 
 /*
-** Returns 1 if what ST describes belongs to this user, to root, to the owner of the prefix TOP, or to TOP's group where
-** TOP is the group's to write to: to nobody who just has found a directory that all can write to.
+** Returns 1 if the owner of the file ST is this user, root or the owner of the prefix TOP, or if ST has TOP's group and
+** that group may write to TOP.  A stranger in a TOP that all can write to is none of these, unless TOP is setgid.
 */
 SCR_FN int scr_file_is_known(const struct stat* st, const struct stat* top)
 {
@@ -1645,8 +1645,8 @@ SCR_FN const char* scr_file_distrust(const struct stat* st, int listed)
 }
 
 /*
-** Open the file PATH, which lies where others may be able to write: it is not behind a link of another user, and one to
-** obey.  A descriptor, or -1 and errno; in both cases *WHY not to read it, or NULL.
+** Open the file of settings PATH, in whose directory others may be able to write.  If PATH is a link, it is followed if
+** it is this user's or root's.  Returns a descriptor, or -1 and errno; *WHY tells why not to use it, or is NULL.
 */
 SCR_FN int scr_file_trusted(const char* path, const char** why)
 {
@@ -1779,7 +1779,7 @@ SCR_FN int scr_dir_is_empty(DIR* d)
   return 1;
 }
 
-/* Remove the directory tree DIR; what is already gone, or belongs to another user, is skipped, and no link followed. */
+/* Remove the directory tree DIR, whoever owns what is in it.  What cannot be removed stays; no link is followed. */
 SCR_FN void scr_tree_remove(const char* dir)
 {
   char           path[SCR_MAX_FILENAME];
@@ -1799,8 +1799,8 @@ SCR_FN void scr_tree_remove(const char* dir)
 }
 
 /*
-** Remove the files that lie in the directory DIR under one name each (scr_path_flatten), instead of in DIR itself.
-** Others may write to where they lie: what is not a plain file of this user with a single link stays.
+** Remove the files that lie beside DIR instead of in it, under flattened names that begin with that of DIR
+** (scr_path_flatten).  Others may write there: only plain files of this user with a single link are removed.
 */
 SCR_FN void scr_flat_remove(const char* dir)
 {
@@ -1825,7 +1825,7 @@ SCR_FN void scr_flat_remove(const char* dir)
 ** A tree of strings: each element has a key and a hash of its own.  All metadata, on disk and in messages, has this
 ** form.
 **
-** Uses       memory
+** Uses       errors, memory
 ** Offers     scr_hash, scr_hash_elem; scr_hash_of_key, scr_hash_new, scr_hash_size, scr_hash_elem_first,
 **            scr_hash_elem_next, scr_hash_elem_key, scr_hash_elem_hash, scr_hash_unset_all, scr_hash_delete,
 **            scr_hash_elem_get, scr_hash_set, scr_hash_get, scr_hash_extract, scr_hash_unset, scr_hash_get_kv,
@@ -1867,9 +1867,9 @@ struct scr_hash {
 enum { SCR_HASH_SORT_ASCENDING, SCR_HASH_SORT_DESCENDING };
 
 /*
-** The FNV-1a hash of KEY, which selects its bucket.  It starts from where this program is in memory, so that who writes
-** a file for us to read cannot choose keys that all fall into one bucket: not before the program runs, where the linker
-** makes it position-independent.
+** The FNV-1a hash of KEY, which selects its bucket.  It starts from an address in this program, which nobody can know
+** before the program runs if it is position-independent: so nobody can write a file whose keys all fall into one
+** bucket.
 */
 SCR_FN uint32_t scr_hash_of_key(const char* key)
 {
@@ -2189,7 +2189,7 @@ SCR_FN int scr_hash_merge(scr_hash* dst, const scr_hash* src)
   return rc;
 }
 
-/* A new copy of H; a new empty hash if H is NULL. */
+/* A new copy of H, empty if H is NULL.  Without memory it is NULL or not complete, and scr_oom is set. */
 SCR_FN scr_hash* scr_hash_dup(const scr_hash* h)
 {
   scr_hash* copy = scr_hash_new();
@@ -2454,8 +2454,8 @@ SCR_FN const char* scr_hash_str_or(const scr_hash* h, const char* key, const cha
 ** Invariants
 **   I1  A reader sees the old file or the new one, never a mixture; after success the new one survives a crash.
 **   I2  A file whose length or CRC32 is wrong is reported and never parsed.
-**   I3  Locks are taken on the file <file>.lock, which is never renamed or removed, and which only those can open who
-**       may write to its directory: whoever can open a file can hold its lock for ever.
+**   I3  The lock of a hash file is that of the file <file>.lock, which is never renamed or removed.  Only those who may
+**       write to its directory can open it, because whoever can open a file can hold its lock for ever.
 ** Failure    The file is unchanged or fully replaced.
 ** Format     magic u32, type u16, version u16, size u64, flags u32, packed hash, CRC32 u32 of all before it;
 **            big-endian.
@@ -2478,8 +2478,8 @@ SCR_FN size_t scr_hash_image_bytes(const scr_hash* h)
 }
 
 /*
-** Append the file image of H to B.  SCR_ERR_MEM while scr_oom is set (E2); an image that could not be read is
-** SCR_ERR_ARG.
+** Append the file image of H to B.  SCR_ERR_MEM while scr_oom is set (E2); SCR_ERR_ARG if the image would be larger
+** than any reader accepts.
 */
 SCR_FN int scr_hash_image(const scr_hash* h, scr_buf* b)
 {
@@ -2572,9 +2572,9 @@ SCR_FN int scr_file_load(int fd, size_t n, scr_buf* b, const char* path)
 }
 
 /*
-** Merge the image at the start of the file PATH into H; *HEAD receives its size, which may be MAX at most, and *BY, if
-** BY is not NULL, the user who wrote it, or 0 if that is this user, or root; or SCR_BY_ANY.  If WHOLE is set, nothing
-** may follow the image.
+** Merge the image at the start of the file PATH, of at most MAX bytes, into H; *HEAD receives its size.  WHOLE: nothing
+** may follow it.  BY may be NULL; else *BY receives the owner of the file, 0 for this user or root; but SCR_BY_ANY if
+** it is this user's and others can write to it.  SCR_ERR_NOT_FOUND if PATH is missing.
 **
 ** Header and body are read through one open: between two opens, the file could be replaced by one of another size.
 */
@@ -2615,14 +2615,14 @@ SCR_FN int scr_hash_file_load(const char* path, int whole, uint64_t max, scr_has
 
 /*
 ** Merge the hash at the start of the file PATH into H; other data may follow it. *HEAD receives the size of its image.
-** SCR_ERR_NOT_FOUND if the file is missing; on an error H is unchanged.
+** SCR_ERR_NOT_FOUND if the file is missing.  On an error other than SCR_ERR_MEM, H is unchanged.
 */
 SCR_FN int scr_hash_file_read_head(const char* path, scr_hash* h, uint64_t* head)
 {
   return scr_hash_file_load(path, 0, scr_image_bytes_max, h, head, NULL);
 }
 
-/* Merge the hash file PATH into H.  SCR_ERR_NOT_FOUND if it is missing; on an error H is unchanged. */
+/* The same, but nothing may follow the hash in the file. */
 SCR_FN int scr_hash_file_read(const char* path, scr_hash* h)
 {
   uint64_t head;
@@ -2668,8 +2668,8 @@ SCR_FN int scr_dir_look(const char* path, char dir[SCR_MAX_FILENAME], struct sta
 }
 
 /*
-** What root has made as FD goes to the owner of its directory DIR, whom it would shut out else.  Where this is not
-** possible, it stays root's.
+** If this process is root's, give FD, which it has made, to the owner of the directory with the state DIR, who could
+** not use it otherwise.  Where this is not possible, it stays root's.
 */
 SCR_FN void scr_file_hand_over(int fd, const struct stat* dir)
 {
@@ -2684,10 +2684,10 @@ typedef enum {
 } scr_sharing;
 
 /*
-** Give the file PATH, open as FD, the group of its directory and that group's right to write, so that people who
-** share a prefix directory can replace each other's files, as far as SHARING says.  A file that is not NEW gets no
-** right that it lacks, as somebody may have given a file of yours this name.  In a directory like /tmp, where a store
-** without directories may be, each has files of his own.
+** Give the file PATH, open as FD, the group of its directory and the rights that SHARING says, if that group may write
+** to the directory: people who share a prefix can then replace each other's files.  Unless IS_NEW, the file only loses
+** rights, as somebody may have given a file of yours this name; one of another user stays as it is.  In a directory
+** like /tmp, with the sticky bit, where a store without directories may be, the file is for its owner alone.
 */
 SCR_FN void scr_file_share(int fd, const char* path, scr_sharing sharing, int is_new)
 {
@@ -2990,7 +2990,7 @@ SCR_FN void scr_hash_file_unlock(int* fd)
 ** VALUE -> children (CKEY -> CVALUE), and a child FROM, which names the two files in words.  Rank 0 reads the settings
 ** and sends the hash to all ranks.
 **
-** Uses       platform, errors, memory, hash
+** Uses       platform, errors, memory, path, hash
 ** Offers     scr_params_env_value, scr_params_read, scr_params_read_env, scr_params_config, scr_params_config_is_query,
 **            scr_params_check, scr_params_are_secret, scr_params_shown, scr_signals, scr_param_signal, scr_param_get,
 **            scr_param_get_hash, scr_param_int, scr_param_bytes, scr_param_real, scr_param_job, scr_param_origin,
@@ -3009,12 +3009,12 @@ SCR_FN void scr_hash_file_unlock(int* fd)
 #define SCR_PARAM_FILE_MAX ((size_t)64 << 20) /* limit for a parameter file, which is read into memory */
 
 /*
-** The redundancy schemes, a row each: X(name, end of the names of its redundancy files, code, members of a set that may
-** be lost at once at most, and so many at most with the members themselves, or 0 for any number).  To add a scheme, add
-** a row: the parameters, the records, the names of redundancy files, the space that is asked for, encode, rebuild and
-** scavenge follow it.  (scr_reddesc_limit alone names a scheme: one whose code has factors is XOR where one member may
-** be lost.)  A scheme whose redundancy is none of the codes of scr_code needs a code, too: what it holds stands in
-** scr_erasure_row, scr_erasure_part and scr_erasure_length, how it is computed in ENCODE.
+** The redundancy schemes, a row each: X(name, end of the names of its redundancy files, code, the most members of a set
+** that may be lost at once, the most members and losses together, or 0 for any number).  To add a scheme, add a row:
+** the parameters, the records, the names of redundancy files, the space that is asked for, encode, rebuild and scavenge
+** follow it.  (But for SINGLE and the default XOR, only scr_reddesc_limit names a scheme: one whose code has factors is
+** XOR where one member may be lost.)  A redundancy that no code of scr_code describes needs a new code: what it holds
+** is in scr_erasure_row, scr_erasure_part and scr_erasure_length, how it is computed in ENCODE and REBUILD OVER FILES.
 */
 #define SCR_SCHEME_ROWS(X)                                                                                             \
   X(SINGLE, "single", NONE, 0, 0)                                                                                      \
@@ -3523,8 +3523,8 @@ SCR_FN const char* scr_param_origin(const scr_hash* params, const char* name)
 }
 
 /*
-** Get the value of NAME, a parameter of the table, as an integer, a number of bytes, or a real number.  SCR_ERR_PARAM
-** if the value is not allowed; SCR_ERR_NOT_FOUND, without a message, if there is none. *V then keeps its contents.
+** Get the value of NAME, a parameter of the table, as text, an integer, a number of bytes, or a real number.
+** SCR_ERR_PARAM if it is not allowed, SCR_ERR_NOT_FOUND without a message if there is none; a number *V then stays.
 */
 SCR_FN int scr_param_checked(const scr_hash* params, const char* name, const char** v)
 {
@@ -3762,7 +3762,7 @@ SCR_FN int scr_params_line(scr_params_text* t, scr_hash* into)
 ** Keys are converted to upper case. # at the start of a word begins a comment. $NAME and ${NAME} in a value are
 ** replaced by the environment variable, which must be set.  A backslash makes the next character literal, or forms a
 ** control character (a b f n r t v).  In a password, $ is itself.  `KEY=` unsets.  After an error INTO has the lines
-** before it.
+** before the bad one, and may have the first pairs of that one.
 */
 SCR_FN int scr_params_parse(const char* text, size_t n, const char* where, scr_hash* into)
 {
@@ -4027,8 +4027,8 @@ SCR_FN int scr_params_config(scr_hash* params, const char* config, char** value)
 /* ---- checks ---- */
 
 /*
-** What other releases of this design take from the environment or a file, and this one does not, by how it begins: the
-** value with which they do what this one does, and what to use instead.
+** Parameters that other releases of this design read, and this one does not: how the name begins, the value with which
+** those releases do what this one does in any case, and what to use instead.
 */
 static const struct {
   const char *name, *same, *instead;
@@ -4191,7 +4191,7 @@ SCR_FN int scr_params_check(const scr_hash* params)
 **   scr_entry      what one rank, its owner, wrote of one dataset: desc, files, reddesc.  A filemap is a list of
 **                  entries; the header of a redundancy file describes members in another form of the same record.
 **
-** Uses       platform, errors, memory, path, hash
+** Uses       platform, errors, memory, path, hash, parameters
 ** Offers     scr_scheme, scr_schemes, scr_identity, scr_desc, scr_file, scr_reddesc, scr_home, scr_mark,
 **            scr_entry; scr_scheme_name, scr_scheme_from_name, scr_scheme_protects, scr_scheme_copies,
 **            scr_scheme_bears, scr_scheme_space, scr_identity_same, scr_identity_differs, scr_identity_cmp,
@@ -4375,7 +4375,7 @@ SCR_FN void scr_desc_read_str(const scr_hash* h, const char* key, char* to, size
   snprintf(to, n, "%s", value != NULL ? value : "");
 }
 
-/* Read D from H; fields that H lacks become 0 or empty.  Records of older versions may have no flags. */
+/* Read D from H.  Fields that H lacks become 0 or empty, but preserve 1; without flags, CKPT > 0 means a checkpoint. */
 SCR_FN void scr_desc_read(const scr_hash* h, scr_desc* d)
 {
   int flag = 0;
@@ -4968,8 +4968,8 @@ SCR_FN int scr_entry_write(scr_hash* h, const scr_entry* e, const scr_home* home
 }
 
 /*
-** A new entry of OWNER in dataset ID, read from H in the form of a filemap; NULL without memory.  Records in it that
-** are not consistent are left out with a warning; the entry is then not `listed`.
+** A new entry of OWNER in dataset ID, read from H in the form of a filemap; NULL without memory.  A record that is not
+** consistent is left out with a warning: without that of a file, `listed` is 0; without that of the set, red is empty.
 */
 SCR_FN scr_entry* scr_entry_read(const scr_hash* h, int owner, int id)
 {
@@ -5058,7 +5058,7 @@ SCR_FN int scr_entry_read_member(const scr_hash* h, scr_entry* e)
 ** -DSCR_PLAIN_KERNELS leaves out all but the portable ones, for compilers that cannot compile the others.
 ** SCR_KERNELS_SKIP, an expression, passes over the best ones, so that a test can have each of them in turn.
 **
-** Uses       nothing
+** Uses       errors
 ** Offers     scr_crc32, scr_crc32_combine, scr_gf_sum, scr_gf_mad_one, scr_rs_matrix, scr_rs_row, scr_rs_chunk,
 **            scr_rs_solve
 ** Invariants
@@ -6087,9 +6087,9 @@ SCR_FN int scr_window_crc(scr_window* w, int i, uLong* crc)
 **            scr_copy_list_free, scr_copy_list_add, scr_copy_list_run, scr_file_check, scr_file_stamp,
 **            scr_file_unchanged
 ** Invariants
-**   W5  Only scr_copy_list_work and the jobs of the helper run in threads other than the caller's.  They use
-**       nothing but their arguments and the table of system calls, and never MPI.  Each thread has its own error record
-**       and scr_oom; they are merged when the work has ended.
+**   W5  Only scr_copy_list_work and the jobs of the helper run in threads other than the caller's.  They use only their
+**       arguments, the table of system calls and settings that do not change meanwhile, and never MPI.  Each thread has
+**       its own error record and scr_oom; they are merged when the work has ended.
 ** Failure    An error code; files keep what was written so far.
 ** ====================================================================================================== */
 
@@ -6342,7 +6342,7 @@ typedef struct {
 typedef struct {
   int n;              /* open files; */
   int writing;        /* 1: the last of them is not complete */
-  int (*stays)(void); /* of the daemon, else NULL: the error of a file that is open, but may be another one by now */
+  int (*stays)(void); /* NULL, or a check of the daemon for a file just opened: an error if it may be another run's */
   struct {
     const char* path;
     int         fd, made; /* made: as in scr_copy_item, and for containers */
@@ -6371,7 +6371,7 @@ SCR_FN int scr_copy_leave(scr_copy_target* t)
   return rc;
 }
 
-/* The file that is written is complete; T is left if it has no room for another one, or if nothing is to be synced. */
+/* Nothing more goes to the last file of T.  If T has no room for another file, or nothing is synced, close them all. */
 SCR_FN int scr_copy_rest(scr_copy_target* t)
 {
   if (t->writing && scr_fsync_enabled) scr_write_behind(t->file[t->n - 1].fd, 0, 0);
@@ -6440,9 +6440,9 @@ SCR_FN int scr_file_made(const char* path, int* fd)
 }
 
 /*
-** Make T the file of extent I of IT->to: a new one, or one that is there already.  Nobody may read a new one who may
-** not read the one open as FROM (-1: none is), of which it receives bytes: its mode comes from a record, which somebody
-** else may have written.
+** Make the file of extent I of IT->to the last one of T: create it, or open the one that is there already.  A new file
+** can be read only by those who can read the file open as FROM (-1: none), whose bytes it receives: its mode comes from
+** a record, which somebody else may have written.
 */
 SCR_FN int scr_copy_enter(scr_copy_target* t, const scr_copy_item* it, int i, int from)
 {
@@ -6463,7 +6463,7 @@ SCR_FN int scr_copy_enter(scr_copy_target* t, const scr_copy_item* it, int i, in
   return t->stays != NULL && !fresh ? t->stays() : rc;
 }
 
-/* Open the file of X for reading.  WHOLE: it must have the size of X. */
+/* Close *FD if it is open, then make it the file of X, open for reading.  WHOLE: the file must have the size of X. */
 SCR_FN int scr_copy_source(const scr_extent* x, int whole, int* fd)
 {
   struct stat st;
@@ -6546,8 +6546,8 @@ SCR_FN int scr_copy_bytes(scr_copy_item* it, scr_copy_target* t, char* buf, size
 
 /*
 ** Copy at most MOST bytes of one file, from it->done on.  Once T is left, they survive a crash of the node.  On an
-** error T is left, and a new file is removed, unless it was there already.  If other files were open in T, the copy is
-** tried once more: they may have been too many.
+** error, unless IT goes to containers, T is left, and a file that was not there before is removed; if other files were
+** open in T, such a copy is first tried once more: they may have been too many.
 */
 SCR_FN int scr_copy_one(scr_copy_item* it, scr_copy_target* t, char* buf, size_t cap, uint64_t most,
                         const scr_pace* pace)
@@ -6878,9 +6878,9 @@ SCR_FN void scr_erasure_free(scr_erasure* ec)
 }
 
 /*
-** Make EC the code of a set of N members and SCHEME, which bears K losses, to find what its members have LOST; each
-** has TOTAL bytes of data.  SCR_ERR_LOST when the scheme cannot, as SINGLE never can.  TOTAL may be NULL to ask just
-** that.  EC keeps pointers to both arrays.  The caller calls scr_erasure_free, after an error too.
+** Make EC the code, by SCHEME, of a set of N members that bears K losses, to rebuild what member i has lost, LOST[i];
+** it has TOTAL[i] bytes of data.  SCR_ERR_LOST if that cannot be rebuilt, as nothing can with SINGLE; TOTAL may be NULL
+** to ask just this.  EC keeps pointers to both arrays.  The caller calls scr_erasure_free, after an error too.
 */
 SCR_FN int scr_erasure_make(scr_erasure* ec, scr_scheme scheme, int n, int k, const int64_t* lost, const int64_t* total)
 {
@@ -7575,8 +7575,8 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 }
 
 /*
-** Collect the paths of the filemap files of the control directory DIR as keys of NAMES: those that its list MASTER has,
-** and those that are there beside it.  If a start is killed while entries change hands, only the latter have them all.
+** Collect the paths of the filemap files of the control directory DIR as keys of NAMES: those that the list MASTER has,
+** and all that lie in DIR.  If a start is killed while entries change hands, those in MASTER may not have all entries.
 */
 SCR_FN int scr_filemap_files(const char* dir, const scr_hash* master, scr_hash* names)
 {
@@ -7633,7 +7633,7 @@ SCR_FN int scr_filemap_files(const char* dir, const scr_hash* master, scr_hash* 
 **   X2  A file of an unknown version is an error; it is never rewritten.
 **   X3  When the dataset that CURRENT names is removed or rejected, CURRENT moves to the newest good checkpoint.
 **   X4  Every change to a file of <prefix>/.scr reads, changes and replaces it under one lock: open, then close.
-** Failure    Files stay as they were, or are fully replaced.
+** Failure    Files stay as they were, or are fully replaced; only a spare is written in place.
 ** ====================================================================================================== */
 
 #define SCR_INDEX_VERSION     1
@@ -7667,9 +7667,9 @@ SCR_FN int scr_record_path(const char* prefix, const char* name, char* path, siz
 }
 
 /*
-** Check DIR, which is there, on PREFIX, where it holds what every command believes: SCR_ERR_UNSAFE if a stranger owns
-** it, or all the world may write to it, and not to PREFIX.  WRITES: SCR_ERR_PATH if its owner, this user, may not use
-** it.
+** Check what lies at DIR on PREFIX, in the files of which every command believes.  SCR_ERR_PATH if it is no directory.
+** SCR_ERR_UNSAFE if a stranger owns it, and WRITES is set or others can write to PREFIX; or if all users can write to
+** DIR, and not to PREFIX.  WRITES: SCR_ERR_PATH also if this user owns DIR, and its mode keeps this user out.
 */
 SCR_FN int scr_record_check_dir(const char* prefix, const char* dir, int writes)
 {
@@ -7692,7 +7692,7 @@ SCR_FN int scr_record_check_dir(const char* prefix, const char* dir, int writes)
   return SCR_SUCCESS;
 }
 
-/* H is what was read in PREFIX/.scr: if there was something, check who can have put it there; else H is empty then. */
+/* Unless H, read from a file in PREFIX/.scr, is empty, check who can have written that; on an error, empty H. */
 SCR_FN int scr_record_check_read(const char* prefix, scr_hash* h)
 {
   char dir[SCR_MAX_FILENAME];
@@ -7809,7 +7809,7 @@ SCR_FN int scr_record_open(scr_record* r, const char* prefix, const char* name)
 }
 
 /* ---- the spare of a record ----
-** A full disk keeps a file from being replaced.  What it would say goes to <name>.spare then: a file that has its room
+** On a full disk, a file cannot be replaced.  Its new contents then go to <name>.spare, a file that was given its size
 ** beforehand and is written in place: an image, or none, and zeros.  The image counts if it is whole and
 ** its SERIAL is larger than that of the file.
 */
@@ -7840,7 +7840,7 @@ SCR_FN int scr_record_spare_path(const scr_record* r, char path[SCR_MAX_FILENAME
   return rc == SCR_SUCCESS ? scr_record_path(r->prefix, name, path, SCR_MAX_FILENAME) : rc;
 }
 
-/* R, which was read from its file, has a spare: what that says, if it is newer, takes the place of the hash. */
+/* R, which was read from its file, may have a spare: if that is newer, use its hash.  Sets r->spare. */
 SCR_FN int scr_record_use_spare(scr_record* r)
 {
   char           path[SCR_MAX_FILENAME];
@@ -7865,8 +7865,8 @@ SCR_FN int scr_record_use_spare(scr_record* r)
 }
 
 /*
-** The file of R was replaced, with the result RC: make or clear its spare; after an error, write that instead.  Returns
-** RC, or SCR_SUCCESS if the spare has what the file should have.
+** An attempt to replace the file of R had the result RC.  After success, make or clear the spare; after an error, write
+** R into the spare.  Returns RC, or SCR_SUCCESS if the spare has what the file should have.
 */
 SCR_FN int scr_record_keep_spare(const scr_record* r, int rc)
 {
@@ -8183,7 +8183,7 @@ SCR_FN int scr_index_failed_in(const scr_index* index, const scr_index_item* it,
   return 0;
 }
 
-/* Returns 1 if the dataset was copied completely and the application has not rejected it. */
+/* Returns 1 if the dataset is complete, its files have their final names, and the application has not rejected it. */
 SCR_FN int scr_index_is_good(const scr_index_item* it)
 {
   return it->complete && !it->failed && !it->renaming;
@@ -8449,8 +8449,8 @@ typedef struct {
 } scr_choice;
 
 /*
-** Returns 1 if CURRENT was set by the tools of another version, which do not say for whom: they set it if the user asks
-** for it, or to the newest checkpoint, so that it does no harm to count it as a choice.
+** Returns 1 if tools of another version have set CURRENT, which is DIR; RECORDED is what CURRENT_BY says, or NULL.
+** They set it if the user asks for it, or to the newest checkpoint: to count it as a choice of the user does no harm.
 */
 SCR_FN int scr_choice_is_foreign(const scr_index* index, const char* dir, const char* recorded)
 {
@@ -8599,7 +8599,7 @@ SCR_FN void scr_index_remove(scr_index* index, int id, const char* dir)
   scr_index_leave_current(index, current);
 }
 
-/* The same before its files are deleted: if that is interrupted, scr_prefix_finish_all goes on. */
+/* The same, recording that its files will be deleted: if that is interrupted, scr_prefix_finish_all goes on. */
 SCR_FN void scr_index_begin_deletion(scr_index* index, int id, const char* dir)
 {
   scr_index_item it;
@@ -8611,7 +8611,7 @@ SCR_FN void scr_index_begin_deletion(scr_index* index, int id, const char* dir)
   scr_index_remove(index, id, dir);
 }
 
-/* Dataset ID in DIR is deleted: what may come there later, a copy of it too, stays. */
+/* The deletion of dataset ID in DIR is done: forget it, so that files that come there later, even a copy, stay. */
 SCR_FN void scr_index_end_deletion(scr_index* index, int id, const char* dir)
 {
   (void)id;
@@ -8649,7 +8649,7 @@ SCR_FN void scr_index_note_failed(scr_index* index, int id, const char* dir, con
   scr_index_leave_current(index, current);
 }
 
-/* Forget all that was held against dataset ID in DIR; returns 1 if that was anything. */
+/* Forget that dataset ID in DIR was rejected or passed over, but not that it is unread; returns 1 if it was either. */
 SCR_FN int scr_index_forgive(scr_index* index, int id, const char* dir)
 {
   scr_hash* entry = scr_index_entry(index, id, dir);
@@ -8674,9 +8674,9 @@ SCR_FN int scr_index_drop_newer(scr_index* index, int id)
 }
 
 /*
-** The user's choice is dataset ID in DIR, which is "" if the index does not have it: nothing is held against it any
-** more, and newer checkpoints, with ids below UNTIL, are passed over or, with DROP, removed from the index with all
-** that is newer.
+** The user's choice, dataset ID in DIR ("" if the index does not have it), is served: it no longer counts as rejected
+** or passed over, and the ids between ID and UNTIL are passed over.  With DROP, all newer datasets are also removed
+** from the index.
 */
 SCR_FN void scr_index_serve_choice(scr_index* index, int id, const char* dir, int until, int drop)
 {
@@ -8692,7 +8692,7 @@ SCR_FN void scr_index_serve_choice(scr_index* index, int id, const char* dir, in
   if (drop) scr_index_drop_newer(index, id);
 }
 
-/* A fresh start: no run offers the datasets up to ID any more, until the user chooses one. */
+/* A fresh start: there is no CURRENT, and no run offers the datasets up to ID any more, until the user chooses one. */
 SCR_FN void scr_index_cut(scr_index* index, int id)
 {
   scr_index_set_current(index, 0, "", 0);
@@ -8768,8 +8768,8 @@ SCR_FN void scr_index_note_served(scr_index* index, const char* parameter, const
 }
 
 /*
-** Record that all files of dataset ID in DIR have their final names.  A checkpoint becomes CURRENT, unless CURRENT is
-** newer or the user's choice and this one was not written after it, or this one was rejected or passed over.
+** Record that all files of dataset ID in DIR have their final names.  A checkpoint becomes CURRENT, unless it was
+** rejected or passed over, CURRENT is not older, or CURRENT is a choice that was not served before this was written.
 */
 SCR_FN void scr_index_note_renamed(scr_index* index, int id, const char* dir)
 {
@@ -8805,7 +8805,7 @@ SCR_FN int scr_index_change(const char* prefix, void (*change)(scr_index* index,
 ** What a flush makes is written under temporary names beside the final ones, and renamed once the index holds the
 ** dataset.  Every later operation on a dataset on the prefix works on its objects, and on files by scr_objects_walk.
 **
-** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, copies, index
+** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, file window, copies, index
 ** Offers     scr_prefix_place, scr_object, scr_objects, scr_objects_at; scr_summary_write, scr_summary_read,
 **            scr_summary_path, scr_prefix_locate, scr_prefix_rel, scr_objects_free, scr_objects_add_owner,
 **            scr_objects_add, scr_object_name_tmp, scr_objects_add_entry, scr_object_place, scr_object_path,
@@ -8925,7 +8925,7 @@ typedef struct {
   int         mode;      /* permission bits of the application's file; 0 if not known */
   int64_t     mtime;     /* and its time, in seconds since the epoch; 0 if not known */
   int         redundant; /* 1: a redundancy file, which a fetch does not copy */
-  uid_t       by;        /* another user, whose map names it; 0: the map is this user's, or root's, or not read */
+  uid_t       by;        /* whose map names it: another user, or SCR_BY_ANY; 0: this user's, root's or no map */
 } scr_object;
 
 /* The objects of a list of owners; an owner may have none. */
@@ -9063,7 +9063,7 @@ SCR_FN int scr_object_is_of(const char* path, uid_t by)
 
 /*
 ** Returns 1 if USER, who is not root, may not replace the file PATH, with the state ST: it lies in a sticky directory,
-** where only its owner may.
+** where only its owner and that of the directory may.
 */
 SCR_FN int scr_object_is_kept(const char* path, const struct stat* st, uid_t user)
 {
@@ -17397,8 +17397,8 @@ SCR_FN void scr_dataset_reconsider(void)
 **   R5  Messages to member T have the tag SCR_TAG_DATA + T.  One runner sends to a member, and that member's runner
 **       receives, in the order of the parts, for whichever of its members the sender acts.  A runner also sends to
 **       itself.
-** Failure    An error code, which may differ between runners until the caller has agreed.  No file has been replaced;
-**            the entries may have changed.
+** Failure    An error code, which may differ between runners until the caller has agreed.  No file has been replaced,
+**            unless the last step, the renames, has failed; the entries may have changed.
 ** Source     RAID-5; Plank: A Tutorial on Reed-Solomon Coding for Fault-Tolerance in RAID-like Systems, 1997; Ross and
 **            others: A Case Study in Application I/O on Linux Clusters, SC 2001.  The schedule is pairwise: in part E
 **            of step S, member J sends to J+S-E and receives from J-S+E.
@@ -18020,8 +18020,8 @@ SCR_FN int scr_encoder_describe(const scr_entry* e, scr_buf* b)
 }
 
 /*
-** 1 if member T gets a description from the member at DISTANCE to its left: of that member's files, when T's redundancy
-** file is made.  If DISTANCE is negative: from the nearest header to its right, of the files that T has lost.
+** Returns 1 if member T needs a description from the member that is DISTANCE places to its left: that of the sender's
+** files, for T's new redundancy file.  If DISTANCE is negative: that of T's lost files, from the nearest header.
 */
 SCR_FN int scr_encoder_needs(const scr_encoder* c, int t, int distance)
 {
@@ -18065,8 +18065,8 @@ SCR_FN int scr_encoder_share(scr_encoder* c, int distance, int rc)
 }
 
 /*
-** Members that have lost their files learn which they were from the nearest header: their own, or one to the right; and
-** give them their places.  Collective over the runners.
+** Members that have lost their files learn from the nearest header, their own or one to the right, which files these
+** were.  The entry of the member lists each of them, and its directory is made.  Collective over the runners.
 */
 SCR_FN int scr_encoder_learn(scr_encoder* c, int rc)
 {
@@ -18239,9 +18239,9 @@ SCR_FN int scr_encode_protect(const scr_encode* x, int n, scr_entry** e)
 ** lost kind have been removed (scr_entry_forget).
 **
 ** Collective over the runners of X; returns this rank's code, on which the caller agrees.  On success the entries list
-** all files, which are in their places.  On an error no file has been replaced, except in the last step, which only
-** renames files into place; the entries may then record files that are not there.  SCR_ERR_LOST if the scheme cannot
-** rebuild so much; SCR_ERR_CRC, and a call of damage, if a corrupt file was used.
+** all files, which are in their places.  On any error the entries may list files that are not there; no file has been
+** replaced, unless the last step has failed, which only renames files into place.  SCR_ERR_LOST if the scheme cannot
+** rebuild so much; SCR_ERR_CRC, and a call of damage, where the check of the checksums finds that one is wrong.
 */
 SCR_FN int scr_encode_recover(const scr_encode* x, int n, scr_entry** e, const int64_t* lost)
 {
@@ -18271,7 +18271,7 @@ SCR_FN int scr_encode_recover(const scr_encode* x, int n, scr_entry** e, const i
 **   G2  Nothing is deleted while scr_oom is set: without memory we cannot tell what else needs a file.
 **   G3  What the helper removes behind the application is on disk as LEAVING until it is gone: a kill leaves what the
 **       next run removes.  Whatever writes the filemap, or needs the space, waits for it.
-** Failure    What cannot be removed stays, without a record.
+** Failure    A file that cannot be removed stays, without a record.  Without memory all stays, with its record (G2).
 ** ====================================================================================================== */
 
 /* ---- a new dataset ---- */
@@ -18315,8 +18315,8 @@ SCR_FN int scr_cache_enter(const scr_reddesc* d, const scr_desc* desc, int prese
 }
 
 /*
-** Enter the dataset DESC, which is written on the prefix, in this rank's filemap, durably: if the run is killed, the
-** next one finds the temporary files.
+** Enter the dataset DESC, which is written on the prefix, in this rank's filemap, durably, so that the run after a kill
+** finds the temporary files.  Rank 0 also records the id in the flush file, and warns if it cannot.
 */
 SCR_FN int scr_cache_enter_bypass(const scr_desc* desc)
 {
@@ -18423,7 +18423,7 @@ SCR_FN int scr_cache_dirs_file(const scr_entry* e, char* path)
   return scr_fmt(path, SCR_MAX_FILENAME, "%s/bypass_%d_%d.dirs", scr.world.cntl, e->owner, e->desc.identity.id);
 }
 
-/* Add the directory DIR, N bytes below the prefix, to that list of E, durably. */
+/* Add the directory DIR, a path of N bytes below the prefix, to this list of E, durably. */
 SCR_FN int scr_cache_note_dir(const scr_entry* e, const char* dir, size_t n)
 {
   char  path[SCR_MAX_FILENAME];
@@ -18542,9 +18542,9 @@ SCR_FN int scr_cache_mark(int id)
 }
 
 /*
-** Delete all that this rank holds of dataset ID.  With its next change the filemap forgets what was marked; if the mark
-** could not be written, the files go all the same: that makes room.  With BEHIND set, the helper removes the files
-** behind the application, if it has nothing else to do.  Without memory all stays, listed, for the next run (G2).
+** Delete all that this rank holds of dataset ID in the cache and, if that is the open dataset, on the prefix.  The
+** files go even if the mark cannot be written: that makes room.  The filemap on disk loses marked entries when it is
+** written next.  BEHIND: the helper deletes the files, if it is idle.  SCR_ERR_MEM: all stays, for the next run (G2).
 */
 SCR_FN int scr_cache_remove(int id, int behind)
 {
@@ -18619,9 +18619,9 @@ SCR_FN int scr_cache_delete(int id, int behind)
 }
 
 /*
-** Delete all datasets that this rank holds, complete or not, but for what is on the prefix; none if RC, its result so
-** far, is an error.  All complete ones are marked before the first one goes.  Collective over the world; returns this
-** rank's code.
+** Delete all datasets that this rank holds in the cache, complete or not.  RC is this rank's result so far: after an
+** error nothing is deleted.  All complete datasets are marked as LEAVING before the first one is deleted.  Collective
+** over the world; returns this rank's code.
 */
 SCR_FN int scr_cache_purge(int rc)
 {
@@ -18649,7 +18649,7 @@ SCR_FN int scr_cache_purge(int rc)
 ** Invariants
 **   U6  No crash loses an entry: if any changes hands, a merged file has all of them until each rank has written its
 **       share, as far as there is room for that file.
-** Failure    No filemap is replaced.
+** Failure    An error code.  Some ranks may have written their share; the merged file still has all entries (U6).
 ** ====================================================================================================== */
 
 /* ---- the filemaps of a node, when a run begins ---- */
@@ -18792,7 +18792,7 @@ SCR_FN int scr_recovery_write_master(const scr_hash* names, const char* merged)
   return rc;
 }
 
-/* What leaves the stores of a full node before anything is written there. */
+/* Which datasets stay in the stores of a full node, where room has to be made before anything can be written. */
 typedef enum { SCR_SPARE_ALL, SCR_SPARE_COMPLETE, SCR_SPARE_NONE } scr_spare;
 
 /* Remove the directories of datasets in the store DIR that no entry of ALL stands for. */
@@ -18812,8 +18812,8 @@ SCR_FN void scr_recovery_clear_unlisted(const scr_filemap* all, const char* dir)
 }
 
 /*
-** Remove the files of the datasets of ALL but for what SPARE says, and what no filemap lists, unless one is damaged; no
-** run can use what is not complete (U1).
+** Remove the files of the datasets of ALL, except those that SPARE keeps: no run can use a dataset that is not complete
+** (U1).  Unless a filemap is damaged, remove the directories of datasets that no filemap lists, too.
 */
 SCR_FN void scr_recovery_make_room(const scr_filemap* all, scr_spare spare)
 {
@@ -18836,11 +18836,11 @@ SCR_FN void scr_recovery_make_room(const scr_filemap* all, scr_spare spare)
 }
 
 /*
-** The first rank of the node reads all filemap files and distributes the entries: each rank of the node gets its own,
-** and the others in turn.  If that moves any, a merged file holds all entries until all ranks have written their share,
-** so that no crash loses one (U6), as far as there is room for it; else nothing is written.  If the files cannot be
-** read, no rank gets a share, and no file is replaced.  First all nodes remove what SPARE does not keep.  Collective
-** over the node or, unless that is all, over the world; the caller agrees.
+** The first rank of the node reads all filemap files and deals out the entries: each rank of the node gets its own, and
+** those of other owners go to the ranks in turn.  If an entry moves, a merged file holds all entries until all ranks
+** have written their share, so that no crash loses one (U6), if it has room; if none moves, nothing is written.  If a
+** file cannot be read, no rank gets a share, and no filemap is replaced.  Before that, all nodes remove what SPARE does
+** not keep.  Collective over the node if SPARE is SCR_SPARE_ALL, else over the world; the caller agrees.
 */
 SCR_FN int scr_recovery_scatter(scr_spare spare)
 {
@@ -18892,7 +18892,7 @@ SCR_FN int scr_recovery_scatter(scr_spare spare)
 **
 ** Uses       platform, errors, memory, hash, dataset, file window, copies, MPI helpers, state
 ** Offers     SCR_LOST_ALL, scr_move; scr_move_files, scr_move_check
-** Failure    Both sides exchange all messages; the receiver's code says that the files are not to be used.
+** Failure    Both sides still exchange all messages.  A receiver does not see an error of its source: callers agree.
 ** ====================================================================================================== */
 #define SCR_LOST_ALL (SCR_LOST_DATA | SCR_LOST_RED)
 
@@ -19040,8 +19040,8 @@ SCR_FN int scr_move_files(const scr_move* in, int n, const scr_move* out, int rc
 }
 
 /*
-** Check that the received files of M match their records, with CHECK their checksums too, and create the empty ones,
-** for which no byte was received.
+** Create the empty files of M, for which no byte was received, and check that all its files match their records, with
+** CHECK their checksums too.  The receiver's entry becomes `listed` if they do.
 */
 SCR_FN int scr_move_check(const scr_move* m, int check)
 {
@@ -19290,8 +19290,8 @@ SCR_FN scr_entry* scr_recovery_describe(scr_entry* e, int owner)
 }
 
 /*
-** From the announcements RECV about O: its entry, its source, the holder that has lost least, if possible this rank;
-** and its runner.
+** Choose the entry, the source and the runner of O from the announcements RECV.  The source is the holder that has lost
+** least; if several have lost as little, it is this rank, if it is one of them.
 */
 SCR_FN void scr_recovery_pick(const scr_recovery* f, const scr_hash* recv, scr_owner* o)
 {
@@ -19452,8 +19452,8 @@ SCR_FN int scr_recovery_delete(const scr_identity* identity)
 }
 
 /*
-** Announce what is here, and find out what all ranks together have; the announcements to this rank are added to RECV.
-** Collective over the world; the same code everywhere.
+** Announce what is here, and find out what all ranks have; RECV gets the announcements.  SCR_ERR_INVALID: it was never
+** complete, and is deleted now; _LOST: SCR_RESTART_RANKS=same.  Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_recovery_find(scr_recovery* f, scr_hash* recv)
 {
@@ -19759,8 +19759,8 @@ SCR_FN void scr_recovery_take_back(scr_recovery* f)
 }
 
 /*
-** Steps 4 to 6, for a dataset that can be rebuilt.  Collective over the world; the same code everywhere.  On an error
-** the records of what was here stay.
+** Steps 4 to 6, for a dataset that can be rebuilt; other datasets of its id are deleted first.  On an error the records
+** of its sources are as before.  Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_recovery_restore(scr_recovery* f)
 {
@@ -19882,7 +19882,7 @@ SCR_FN int scr_recovery_set_aside(const scr_recovery* f, scr_aside aside, int no
   return rc;
 }
 
-/* The dataset cannot be used, for the reason in the last error.  Collective over the world. */
+/* Set the dataset aside because of RC, the last error; not if nothing is left of it.  Collective over the world. */
 SCR_FN int scr_recovery_failed(scr_recovery* f, int rc)
 {
   int useless = (rc == SCR_ERR_LOST && !(f->other_world && scr.same_ranks)) || (rc == SCR_ERR_SPACE && f->unproven);
@@ -20057,11 +20057,11 @@ SCR_FN int scr_recovery_mend(int id)
 **       of a copy of the same dataset that the index has: the nodes of the new one have other names.  Until the
 **       renames are done the index says REDO, and any later run finishes them in SCR_Init (scr_prefix_finish_all).
 **   J2  The order at the end of a flush: data, fsync, rank2file map and summary, fsync, COMPLETE in the index, renames,
-**       CURRENT, and only then PFS in the flush file.  A failed flush writes none of the last four.
+**       CURRENT, and only then PFS in the flush file.  A flush that fails before COMPLETE writes none of these four.
 **   J3  Each step needs only files whose bytes are synced, and names that are synced in each directory from the prefix
 **       down: those of directories, whoever made them, before the copy; temporary names behind it; final names before
 **       CURRENT.
-** Failure    A failed flush leaves the prefix as it was, but for empty directories.
+** Failure    Before the index update the prefix is left as it was, but for empty directories; after it any run goes on.
 ** ====================================================================================================== */
 
 /* The transfer file as a flush has read it; all zeros: not yet. */
@@ -20118,10 +20118,10 @@ static struct {
 /* ---- the rank2file map over the ranks ---- */
 
 /*
-** The ranks that have a BODY, all but NULL, form groups of neighbours whose bodies have at most SCR_RANK2FILE_SIZE
-** bytes together; above LEVEL 0 a single group if that would leave each alone.  The first rank of a group, where *FIRST
-** becomes 1, receives the bodies of all in IN, by rank.  *GROUPS receives the number of groups.  Collective over the
-** world; returns this rank's code.
+** The ranks whose BODY is not NULL form groups of neighbours whose bodies have at most SCR_RANK2FILE_SIZE bytes
+** together; above LEVEL 0 they form one group if each would be alone, or the tree would get too deep.  On the first
+** rank of a group *FIRST becomes 1, and IN receives the bodies of the group, by rank.  *GROUPS receives the number of
+** groups.  Collective over the world; returns this rank's code.
 */
 SCR_FN int scr_flush_group(const scr_hash* body, int level, scr_hash* in, int* first, int* groups)
 {
@@ -20396,7 +20396,7 @@ SCR_FN int scr_flush_is_dropped(const scr_flush* f)
   return rc == SCR_SUCCESS && seen.renamed > 0;
 }
 
-/* Choose the directory of the dataset, and create it.  Rank 0 only. */
+/* Choose and create the directory of F, see what it has of this dataset, remove what a kill left.  Rank 0 only. */
 SCR_FN int scr_flush_make_dir(scr_flush* f)
 {
   char             path[SCR_MAX_FILENAME], meta[SCR_MAX_FILENAME];
@@ -20450,7 +20450,7 @@ SCR_FN const scr_file* scr_flush_file_of(const scr_flush* f, const scr_object* o
   return &(*e)->file[o->file];
 }
 
-/* What is copied gives no right that its file in the cache does not: the program may have taken it since Complete. */
+/* Take from the objects the rights that their files in the cache have lost since Complete, by chmod of the program. */
 SCR_FN void scr_flush_narrow(scr_flush* f)
 {
   char             path[SCR_MAX_FILENAME];
@@ -20646,9 +20646,9 @@ out:
 }
 
 /*
-** Find out which indexed datasets lose files to this flush.  Each final path is looked up; the maps of indexed datasets
-** are read only if some file exists already.  A good newer dataset keeps its files: SCR_ERR_STATE.  Collective over the
-** world; the same code everywhere.
+** Find out which indexed datasets lose files to this flush.  The maps of indexed datasets are read only if one of the
+** final paths exists, or a dataset still has temporary names.  SCR_ERR_STATE: a good newer dataset keeps its files;
+** SCR_ERR_BUSY: the application reads these files in place.  Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_flush_find_replaced(scr_flush* f)
 {
@@ -20834,8 +20834,8 @@ SCR_FN int scr_flush_commit(scr_flush* f)
 }
 
 /*
-** If the index has the dataset already, only finish its renames.  Its temporary files then are the dataset, so another
-** copy must not overwrite them.  Collective over the world; the same code everywhere.
+** If the index says that renames of the dataset are still to be done, do them: no other copy may overwrite these files.
+** Then f->committed is 1, after an error too, unless they are damaged.  Collective over the world; the same everywhere.
 */
 SCR_FN int scr_flush_resume(scr_flush* f)
 {
@@ -20881,8 +20881,8 @@ SCR_FN int scr_flush_begin_deletion(int id, const char* dir)
 }
 
 /*
-** Delete the files of dataset ID in DIR from the prefix, after it was removed from the index.  Collective over the
-** world.
+** Remove dataset ID in DIR from the index, and then delete its files from the prefix; files that must not be deleted
+** stay, which is no error.  Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_flush_delete(int id, const char* dir)
 {
@@ -21060,9 +21060,9 @@ SCR_FN int scr_flush_new(scr_flush** f, int rc)
 }
 
 /*
-** Begin a flush of dataset ID in F, as far as the copies.  Files of newer datasets are replaced only if it
-** IS_CHOSEN.  If the index has the dataset already, its renames are finished, and f->committed is 1.
-** Collective over the world; the same code everywhere.
+** Begin a flush of dataset ID in F, up to the list of its copies; scr_flush_end ends it, after an error too.  Files of
+** newer datasets are replaced only if it IS_CHOSEN.  If only renames were left to do, they are done, and f->committed
+** is 1.  Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_flush_prepare(scr_flush* f, int id, int is_chosen)
 {
@@ -21151,13 +21151,13 @@ SCR_FN int scr_flush_run(int id, int is_chosen)
 **       have lost its name; and it records nothing where another run has written the transfer file.
 **   J9  A copy leaves the transfer file before the index gets its dataset: the temporary files of what is in it are not
 **       the only ones of a dataset.
-** Failure    A flush that fails leaves the prefix as it was, and the dataset in the cache.  Rank 0 warns; SCR_Wait
-**            returns the error, and SCR_Finalize flushes what is due again.
+** Failure    As of a flush; the dataset stays in the cache.  Rank 0 warns; SCR_Wait returns the first error since its
+**            last call, and SCR_Finalize flushes again what is due.
 ** ====================================================================================================== */
 
 /*
-** RC is the result of a flush of dataset ID: move the window of SCR_PREFIX_SIZE, which ends at checkpoint NEWEST (0: ID
-** is no checkpoint), or say where the dataset is still.  Collective over the world; returns RC.
+** RC is the result of a flush of dataset ID: note whether it is damaged; move the window of SCR_PREFIX_SIZE, which ends
+** at checkpoint NEWEST (0: ID is none), or say that the cache keeps it.  Collective over the world; returns RC.
 */
 SCR_FN int scr_flush_result(int id, int newest, int rc)
 {
@@ -21196,7 +21196,7 @@ SCR_FN int scr_flush_forgive_superseded(int id, int rc)
   return rc == SCR_ERR_STATE && scr_dataset_find(id)->on_prefix == SCR_PREFIX_SUPERSEDED ? SCR_SUCCESS : rc;
 }
 
-/* Returns 1 if DS has to be flushed: output always, checkpoints whose number is a multiple of SCR_FLUSH. */
+/* Returns 1 if DS still has to be flushed: any output, or a checkpoint whose number is a multiple of SCR_FLUSH. */
 SCR_FN int scr_flush_is_due(const scr_dataset* ds)
 {
   int output = (ds->desc.flags & SCR_FLAG_OUTPUT) != 0;
@@ -21244,7 +21244,7 @@ SCR_FN int scr_daemon_calm(void)
   return scr_transfer_withdraw(scr.world.cntl, scr.world.prefix, scr.flush_daemon ? scr.token_before : "");
 }
 
-/* Warn once that the daemon does not copy for this rank, for the reason of the last error. */
+/* Warn once why the daemon does not copy for this rank: the last error; unless ALL_RANKS, one rank of a node warns. */
 SCR_FN void scr_daemon_miss(int all_ranks)
 {
   if (!scr.daemon_told && (all_ranks || scr.world.group[SCR_GROUP_NODE].rank == 0))
@@ -21288,7 +21288,7 @@ SCR_FN int scr_flight_entrust(scr_flush* f)
   return rc == SCR_SUCCESS;
 }
 
-/* Make what the transfer file says the progress of the copies of F, and take them out of it.  Local. */
+/* Set the progress of the copies of F to what the transfer file says, and take the copies out of that file.  Local. */
 SCR_FN int scr_flight_take_back(scr_flush* f)
 {
   scr_transfer t;
@@ -21323,8 +21323,8 @@ SCR_FN void scr_flight_recall(scr_flush* f)
 }
 
 /*
-** Returns 1 if the transfer file is as it was at the last look WAS, so that it need not be read; but after a while it
-** is, whatever its times say.  Else WAS becomes what it is now.
+** Returns 1 if the transfer file has not changed since the look WAS, so that it need not be read.  A look is good for
+** SCR_DAEMON_TRUST_SECONDS, as a change may not show in the times of the file.  Else WAS becomes a look of now.
 */
 SCR_FN int scr_flight_is_unchanged(scr_flight_look* was)
 {
@@ -21346,8 +21346,8 @@ SCR_FN int scr_flight_is_unchanged(scr_flight_look* was)
 }
 
 /*
-** *LEAST becomes the least advanced state of the copies of F in the transfer file: DONE only if that was read, and
-** BEGUN when it could not be read now.  Returns the error of reading.
+** *LEAST becomes the least advanced state of the copies of F in the transfer file; NONE if that file is damaged, and
+** BEGUN if it cannot be read now.  Returns the error of reading.
 */
 SCR_FN int scr_flight_see(scr_flush* f, scr_transfer_state* least)
 {
@@ -21491,8 +21491,8 @@ SCR_FN int scr_flight_newest(int id)
 }
 
 /*
-** End flush number I, whose copies are done on this rank: check, commit and free it.  A file that has become corrupt in
-** the cache is rebuilt, and the dataset copied again.  Collective over the world.
+** End flush number I, whose copies are done on this rank: check, commit and free it, and flush again where that can
+** help (scr_flush_again).  Rank 0 warns of an error, and SCR_Wait returns the first one.  Collective over the world.
 */
 SCR_FN void scr_flight_land(int i)
 {
@@ -21657,8 +21657,8 @@ SCR_FN int scr_flush_was_done(const char* name)
 }
 
 /*
-** Wait for the flush of the dataset NAME, or for all if it is NULL; the first error of those that have ended since the
-** last call.  SCR_ERR_NOT_FOUND if the dataset is not on the prefix then.  Collective over the world.
+** Wait for the flush of the dataset NAME, or for all if NAME is NULL.  Returns the first error of any flush that has
+** ended since the last call; else SCR_ERR_NOT_FOUND if NAME is not on the prefix then.  Collective over the world.
 */
 SCR_FN int scr_flush_wait(const char* name)
 {
@@ -21685,9 +21685,9 @@ SCR_FN int scr_flush_wait(const char* name)
 /* ---- synchronous ---- */
 
 /*
-** Copy dataset ID from the cache to the prefix; a file that has become corrupt in the cache is first rebuilt, if the
-** redundancy allows.  Files of newer datasets are replaced only if it IS_CHOSEN; otherwise SCR_ERR_STATE.
-** Collective over the world; the same code everywhere.
+** Wait for all flushes, and copy dataset ID to the prefix, unless it is there; try again where that can help
+** (scr_flush_again).  SCR_ERR_STATE if a newer dataset would lose files and it is not IS_CHOSEN, SCR_ERR_NOT_FOUND if
+** the cache does not have the whole dataset.  Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_flush_sync(int id, int is_chosen)
 {
@@ -21902,8 +21902,8 @@ SCR_FN int scr_room_prove(void)
 }
 
 /*
-** Delete datasets from the store of D until it has at most SCR_CACHE_SIZE (COUNT); KEEP always stays.  BEHIND as in
-** scr_cache_remove.  Every rank calls it.
+** Delete datasets from the store of D until it has at most SCR_CACHE_SIZE (COUNT); never KEEP, nor one that costs more
+** than SCR_ROOM_USELESS.  BEHIND as in scr_cache_remove.  Collective over the world; returns this rank's code.
 */
 SCR_FN int scr_room_trim(const scr_reddesc* d, int keep, int behind)
 {
@@ -21919,8 +21919,8 @@ SCR_FN int scr_room_trim(const scr_reddesc* d, int keep, int behind)
 }
 
 /*
-** What was pinned by a flush when the store of D was trimmed is there still: when it holds more than it should, wait
-** for the flushes and trim it.  Returns 1 if it did.  Collective over the world.
+** Datasets that a flush had pinned when the store of D was trimmed are still there: if the store holds more than it
+** should, wait for the flushes and trim it again.  Returns 1 if it has waited.  Collective over the world.
 */
 SCR_FN int scr_room_settle(const scr_reddesc* d)
 {
@@ -21973,7 +21973,7 @@ SCR_FN int scr_room_free(const char* store, uint64_t* free_bytes)
   return 1;
 }
 
-/* Bytes of this rank in STORE that can go: of datasets that cost at most MOST, those that are WORK after a flush. */
+/* Bytes that this rank can free in STORE: of datasets that cost at most MOST; WORK only if all of it can be flushed. */
 SCR_FN int64_t scr_room_spare(const char* store, scr_room_loss most)
 {
   int64_t sum = 0;
@@ -22042,8 +22042,8 @@ SCR_FN int scr_room_is_tight(const scr_vote* v)
 
 /*
 ** The bytes that this rank is expected to write to the store of D, to a checkpoint if IS_CKPT, else to an output: those
-** of the newest dataset there, of this kind if there is one, or those of the last one of this kind if that failed or
-** went to the prefix, plus a tenth.  0 if there was none.
+** of the newest dataset there, of this kind if there is one; if they are more, those of the last one of this kind that
+** failed or went to the prefix; plus a tenth.  0 if there was none.
 */
 SCR_FN int64_t scr_room_expected(const scr_reddesc* d, int is_ckpt)
 {
@@ -22110,8 +22110,8 @@ SCR_FN int scr_room_flush(const scr_reddesc* d)
 
 /*
 ** Make room for a dataset with descriptor D and NEED bytes of this rank, if the ranks agree that it is TIGHT.  Nothing
-** is deleted unless that makes enough room; if not, *TOO_LARGE becomes 1.  No work is lost (Q1): what only the cache
-** has is flushed first.  Collective over the world; the same code everywhere.
+** is deleted unless that can be enough; else *TOO_LARGE becomes 1.  No work is lost (Q1): what only the cache has is
+** flushed first.  On success there may still be too little.  Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_room_make(const scr_reddesc* d, int64_t need, int tight, int* too_large)
 {
@@ -22164,7 +22164,7 @@ SCR_FN int scr_room_make(const scr_reddesc* d, int64_t need, int tight, int* too
 **       copy on the prefix must not cost pieces in the cache too.
 **   Q3  What is taken out of containers has no record: it lies in the place of dataset 0, which is cleared when a run
 **       starts, before a dataset is read in place, and afterwards.
-** Failure    Nothing of a dataset that could not be fetched is left in the cache.
+** Failure    No new file of a dataset that could not be fetched is left in the cache; its old pieces may be deleted.
 ** ====================================================================================================== */
 
 /* ---- fetch ---- */
@@ -22180,7 +22180,7 @@ typedef struct {
   int                files;   /* of all ranks, without redundancy files */
 } scr_fetching;
 
-/* Check that the index has the dataset in DIR, as DESC describes it, under its final names.  Rank 0 only. */
+/* If the index has dataset ID in DIR, check that DESC describes it, and that its renames are done.  Rank 0 only. */
 SCR_FN int scr_fetch_check_index(int id, const char* dir, const scr_desc* desc)
 {
   scr_index      index;
@@ -22200,8 +22200,8 @@ SCR_FN int scr_fetch_check_index(int id, const char* dir, const scr_desc* desc)
 }
 
 /*
-** Read the summary on rank 0 and send it to all ranks.  SCR_ERR_FORMAT, _MISSING or _INVALID if the dataset cannot be
-** used.  Collective over the world.
+** Read the summary on rank 0 and send it to all ranks.  SCR_ERR_FORMAT, _CRC, _MISSING or _INVALID if the dataset
+** cannot be used, SCR_ERR_IO if its renames are not done.  Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_fetch_summary(scr_fetching* f, const char* dir)
 {
@@ -22465,8 +22465,8 @@ SCR_FN int scr_read_write_names(const scr_fetching* f)
 }
 
 /*
-** The path in the store of D of a file that was taken out of containers: REL, below the directory of dataset 0, which
-** no dataset has, and of the nonce of the dataset.
+** The path in the store of D of the file REL that was taken out of containers: <directory of dataset 0>/<nonce>/REL.
+** No dataset has the id 0; the nonce is that of the dataset of REL.
 */
 SCR_FN int scr_read_place(const scr_reddesc* d, const char* rel, char* path)
 {
@@ -22782,11 +22782,11 @@ SCR_FN int scr_fetch_into_cache(scr_fetching* f, const char* dir, scr_life life,
 }
 
 /*
-** Copy dataset ID in DIR from the prefix into the cache and protect it there; its state is then LIFE.  A dataset of
-** another number of ranks, or any with SCR_FETCH_BYPASS or SCR_GLOBAL_RESTART, stays on the prefix, where the
-** application reads it; so does one of release 3, whose map may name one of several ranks that wrote a file.
-** Collective over the world; the same code everywhere.  On an error the cache has nothing of it that was not there
-** before.
+** Copy dataset ID in DIR from the prefix into the cache and protect it there; its state is then LIFE.  These are read
+** in place on the prefix: a dataset that another number of ranks wrote, any with SCR_FETCH_BYPASS or
+** SCR_GLOBAL_RESTART, one whose files several ranks wrote together, one of release 3, whose map may not name all of
+** these, and one too large for the cache.  On an error the cache has no new file of it, but pieces that were there may
+** be gone.  Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
 {
@@ -22824,7 +22824,7 @@ SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
 **   1. If the user asks for a name (SCR_Current, SCR_CURRENT): the newest checkpoint with this name of which cache or
 **      index have all files; else the newest in the directory of this name in the index.
 **   2. Else, if the user chose CURRENT: that one, unless a checkpoint that was written after it was served is WHOLE.
-**      If it cannot be loaded, none is offered in its place by the job that it is served to.
+**      If it cannot be loaded, none is offered in its place until a run has served it once; after that, older ones are.
 **   3. Else the newest checkpoint that is WHOLE in the cache, or good in the index and not passed over.
 **   4. Else the newest one that the application rejected, but only in other jobs (REJECTED_BEFORE).
 **   5. If cache and index have the same dataset, it is used from the cache.  Without SCR_FETCH only the cache counts.
@@ -22843,12 +22843,12 @@ SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
 ** Invariants
 **   Z1  A value of SCR_CURRENT or SCR_FRESH_START is served once in a job: the index records the value and the job.
 **   Z2  The user's choice holds until a run has served it and completed a newer checkpoint.
-** Failure    A checkpoint that cannot be loaded is no error; scr.tried has the reason.
+** Failure    A checkpoint that cannot be loaded is an error only if the program names it; scr.tried has the reason.
 ** ====================================================================================================== */
 
 /*
-** Returns 1 if complete checkpoints exist that could not be loaded, so that a fresh start would lose work; after a
-** restart the run goes on from that.
+** Returns 1 if a fresh start would lose work, because complete checkpoints that could not be loaded exist or may exist;
+** 0 after a restart, from which the run goes on.
 */
 SCR_FN int scr_work_is_at_stake(void)
 {
@@ -23074,8 +23074,8 @@ SCR_FN int scr_restart_by_choice(const scr_index* index, const scr_choice* c, in
 }
 
 /*
-** Rules 3 and 4: the same for the newest checkpoint below TOP that FROM leaves; FROM goes on to the rejected ones.
-** Rank 0 only.
+** Rules 3 and 4: the id of the newest checkpoint below TOP that FROM leaves, 0 if none is left; IT as above.  When no
+** other is left, FROM moves on to those that other jobs have rejected.  Rank 0 only.
 */
 SCR_FN int scr_restart_newest(const scr_index* index, scr_search* from, int top, int fetch, scr_index_item* it)
 {
@@ -23105,8 +23105,8 @@ typedef struct {
 } scr_restart_reading;
 
 /*
-** Apply the rule above to NAME, which may be NULL, and to what FROM leaves of R, which is read first if need be.  C is
-** the candidate before, whose part about the whole index is that of this one, too.  Rank 0 only.
+** Find the next candidate C by the rules: NAME or, if that is NULL, one that FROM leaves.  The first call reads the
+** index into R; later ones keep what C says of the whole index.  SCR_ERR_NOT_FOUND if NAME is nowhere.  Rank 0 only.
 */
 SCR_FN int scr_restart_candidate(scr_restart_reading* r, scr_search from, const char* name, scr_candidate* c)
 {
@@ -23466,8 +23466,8 @@ SCR_FN void scr_restart_tell_none(const scr_candidate* c)
 }
 
 /*
-** Load the newest checkpoint that FROM leaves, or the one called NAME; if that fails, try older ones.  Collective over
-** the world; the same code everywhere.
+** Load the newest checkpoint that FROM leaves or, if that fails, an older one; if there is none, scr.restart is NONE.
+** Or load the one called NAME, or return the error.  Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_restart_load(scr_search from, const char* name)
 {
@@ -23810,8 +23810,8 @@ SCR_FN int scr_not_running(const char* call)
 }
 
 /*
-** Start the public call CALL, which needs the phase WANTED.  SCR_ERR_DISABLED, without a message, if the library is
-** off: then the call does nothing and returns success.
+** Start the public call CALL, which needs the phase WANTED; SCR_ERR_STATE, with a message, if it is another one, and
+** SCR_ERR_DISABLED, without a message, if the library is off: then the call does nothing and returns success.
 */
 SCR_FN int scr_enter(const char* call, scr_phase wanted)
 {
@@ -24000,11 +24000,11 @@ SCR_FN int scr_lock_is_of_this_process(int fd)
 }
 
 /*
-** Lock <prefix>/.scr/run.lock, so that no second run uses the prefix, and write into it which launch holds it, in a
-** second line which process, which scr_halt --immediate ends, in a third one the token of this run: from then on the
-** daemons of the runs before this one copy no more; and in a fourth one its job.  The processes of a killed run may
-** hold the lock a little longer, and a command that looks who has it an instant, but those of this launch stay.  Rank 0
-** only.
+** Lock <prefix>/.scr/run.lock, so that no second run uses the prefix, and write four lines into it: which launch holds
+** it; which process, for scr_halt --immediate to end; the token of this run, from which on the daemons of earlier runs
+** copy no more; and the job.  SCR_ERR_BUSY if another run holds it.  The processes of a killed run may hold it a little
+** longer, and a command that looks who has it for an instant, so we wait; but not long for a run of this launch, which
+** stays.  Rank 0 only.
 */
 SCR_FN int scr_run_hold_prefix(void)
 {
@@ -24521,8 +24521,8 @@ SCR_FN int scr_run_halt_is_urgent(void)
 }
 
 /*
-** Set *HALT to 1 if the run should end after DONE more checkpoints, to 2 if it should do so at once.  Returns an error
-** that any rank brings in RC.  Collective over the world.
+** DONE more checkpoints are complete: set *HALT to 1 if the run should end now, to 2 if it must not wait.  Returns an
+** error that any rank brings in RC.  Collective over the world.
 */
 SCR_FN int scr_run_halt_decide(int done, int* halt, int rc)
 {
@@ -24554,8 +24554,8 @@ SCR_FN int scr_run_halt_waits(int halt)
 }
 
 /*
-** Write REASON to the halt file; NULL removes what earlier runs wrote there, and what no longer holds.  Requests of
-** earlier runs, or of this one, when it ends, get no checkpoint.  Rank 0 only.
+** Write REASON to the halt file; if it is NULL, remove the reason of an earlier run, and answers that nobody fetched.
+** All open requests are answered: the run that was asked has ended.  Rank 0 only.
 */
 SCR_FN int scr_run_write_reason(const char* reason)
 {
@@ -24693,8 +24693,8 @@ SCR_FN void scr_run_tell_stays(void)
 }
 
 /*
-** The only exit: flush, finalize and call exit().  A world that is a part of MPI_COMM_WORLD is only flushed, because
-** the other ranks have work of their own.  Collective over the world.
+** The only exit: flush, finalize and call exit().  It returns if the flush fails, after a report, and on a part of
+** MPI_COMM_WORLD, where other ranks have work of their own: that is only flushed.  Collective over the world.
 */
 SCR_FN void scr_run_leave(void)
 {
@@ -25022,9 +25022,9 @@ SCR_FN void scr_run_tell_unindexed(const scr_flush_note* note)
 }
 
 /*
-** Go through the notes that earlier runs have left in R.  Those of datasets that this run has found will be written
-** anew, but for those that are set aside; of the others stay those of lost checkpoints, until there is a newer one on
-** the prefix, and those of lost outputs until the next run.
+** Remove the notes that earlier runs have left in R, except these: of datasets that are set aside, if work is lost with
+** them; of lost checkpoints, until the prefix has a newer one; of lost outputs, until the next run; and of flushed
+** checkpoints, while the prefix has no index.  Notes of the datasets that this run has found are written anew later.
 */
 SCR_FN void scr_run_sift_notes(scr_record* r, const scr_index* index)
 {
@@ -25165,9 +25165,9 @@ SCR_FN void scr_run_flush_due(void)
 }
 
 /*
-** Let new ids begin above the greatest one that the prefix knows, and of what was being written there, so that none
-** recurs.  *UNFINISHED is 1 on rank 0 if renames on the prefix are left, and becomes the same everywhere.  Collective
-** over the world.
+** Let new ids begin above the greatest one that the prefix or the filemap of a rank has, so that no id recurs.  On rank
+** 0 *UNFINISHED is 1 if renames on the prefix are left to do; it becomes the same everywhere.  Collective over the
+** world.
 */
 SCR_FN int scr_run_raise_ids(int* unfinished)
 {
@@ -25643,9 +25643,9 @@ SCR_FN int scr_accept_loaded(void)
 }
 
 /*
-** INVALID ranks could not use the loaded checkpoint: it is rejected, and this run offers an older one.  If other ranks
-** wrote it, and none of these has asked for their number, or if a node had no place for a file of it, that says nothing
-** about it: it is not recorded.  Collective over the world.
+** INVALID ranks could not use the loaded checkpoint: this run offers an older one; returns SCR_ERR_INVALID.  It is
+** recorded as rejected, unless that says nothing about it: another number of ranks wrote it, and no rank of this run
+** has asked for that number; or a node had no place for a file of it.  Collective over the world.
 */
 SCR_FN int scr_reject_loaded(int invalid)
 {
@@ -26134,7 +26134,7 @@ SCR_FN void scr_complete_forget(int id)
 
 /*
 ** After dataset ID is complete: update the halt conditions, flush it if due, trim the cache, and log the times.
-** Collective over the world.
+** Returns the code of the flush, or does not return if the run ends here.  Collective over the world.
 */
 SCR_FN int scr_complete_after(int id)
 {
@@ -26183,9 +26183,9 @@ SCR_FN int scr_complete_after(int id)
 }
 
 /*
-** Agree on RC, and describe DS by what all ranks have written: this one FILES files of BYTES bytes, of which it has
-** SHARED some with others that may be shared, and TWICE some that must not.  *FIRST becomes the first rank with files.
-** Collective over the world; the same code everywhere.
+** Agree on RC, and describe DS by what all ranks have written, this one FILES files of BYTES bytes.  SHARED: it has
+** also written parts of files that other ranks keep; TWICE: it has found a file that two ranks registered and must not
+** share.  *FIRST becomes the first rank with files.  Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_complete_agree(scr_dataset* ds, int rc, int files, uint64_t bytes, int shared, int twice, int* first)
 {
@@ -26285,8 +26285,8 @@ SCR_FN const char* scr_run_reason(const char* otherwise)
 }
 
 /*
-** End the run: flush what is only in the cache, write REASON, unless it is NULL, to the halt file, and free everything.
-** Collective over the world; the same code everywhere.
+** End the run: flush what is due (scr_run_flush_newest), give REASON, also NULL, to scr_run_write_reason, free
+** everything, and return the code of the flush.  Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_run_end(const char* reason)
 {
@@ -26641,8 +26641,8 @@ SCR_FN void scr_tracks_put(int valid, scr_phase phase)
 }
 
 /*
-** *IS becomes 1, and R receives the record, if the file REL of the loaded checkpoint is one of a tracked file: that is
-** so if its path ends in what it says of itself; 0 if it is a file of the program.  An error if it cannot be read.
+** *IS becomes 1, and R the record, if the file REL of the loaded checkpoint is the record of a tracked file: its path
+** ends in the name that it records.  *IS is 0 for all other files, damaged ones too.  Returns the error of reading REL.
 */
 SCR_FN int scr_track_read(const char* rel, int* is, scr_track_record* r)
 {
@@ -26690,11 +26690,11 @@ SCR_FN int scr_track_is_same(int a, uint64_t at_a, int b, uint64_t at_b, uint64_
 }
 
 /*
-** What of the file CUT, open as OLD (-1: there is none), followed the end of the tracked file FD, which is ST, before
-** it was cut off, as the record END has the size of both: the last *MORE bytes of CUT, if those before them are the
-** last ones of the tracked file, which a restart did not come to cut off.  *MORE is 0 if something was appended since.
-** *MODE loses what CUT does not give.  Both are this user's, and CUT has the group of the tracked file, or no rights
-** for its group: else somebody has given its name to a file that fewer people may read.
+** An earlier restart has cut off the end of the tracked file FD, which is ST, and kept it as OLD (-1: there is none);
+** the record END has the size before that.  *MORE becomes how many of the last bytes of OLD followed the present end of
+** FD; the bytes of OLD before them must be the last ones of FD.  *MORE is 0 if something was appended to FD since; and
+** if OLD and END are not this user's, or OLD gives rights to another group than that of FD: somebody may have given its
+** name to a file that fewer people may read.  *MODE loses the rights that OLD does not give.
 */
 SCR_FN int scr_track_follows(int old, int fd, const char* end, const struct stat* st, uint64_t* more, mode_t* mode)
 {
@@ -26719,9 +26719,9 @@ SCR_FN int scr_track_follows(int old, int fd, const char* end, const struct stat
 }
 
 /*
-** Let those read the file OUT, which is this user's alone, who may read the file FD, which is ST, as far as MODE
-** allows: its group and others too, if that group can be had and the mode tells what it may.  Others may have written
-** those bytes, and that OUT is this user's says nothing of them: it has the sticky bit, for scr_file_distrust.
+** Give OUT, which only this user can use so far, the group of the file FD, which is ST, and its rights, as far as MODE
+** allows; but only the owner's rights if the group cannot be set, or one of the files has a list of users.  Others may
+** have written its bytes, although OUT belongs to this user: the sticky bit tells scr_file_distrust so.
 */
 SCR_FN int scr_track_share(int out, int fd, const struct stat* st, mode_t mode)
 {
@@ -27424,7 +27424,7 @@ SCR_FN int scr_blocks_check(const scr_regions* common, const scr_hash* send, int
   return scr_agree(rc, scr.world.comm);
 }
 
-/* Add what this rank protects to the open dataset.  Collective over the world; the same code everywhere. */
+/* Add what this rank protects to the open dataset, or let it fail.  Collective over the world; the same everywhere. */
 SCR_FN int scr_regions_put(void)
 {
   scr_regions common = {NULL, 0, NULL};
@@ -27467,8 +27467,8 @@ SCR_FN void scr_region_files_free(scr_region_files* l)
 }
 
 /*
-** Add to L the file of regions of WRITER, unless L has it; NULL, and the error in *RC, if that cannot be read:
-** SCR_ERR_NOT_FOUND if there is none.
+** Returns the file of regions of WRITER, which is added to L unless L has it.  Returns NULL, and sets *RC, if the file
+** cannot be read: to SCR_ERR_NOT_FOUND if there is none.
 */
 SCR_FN scr_region_file* scr_region_files_open(scr_region_files* l, int writer, int* rc)
 {
