@@ -1624,12 +1624,13 @@ SCR_FN int scr_file_has_writers(const struct stat* st, int listed)
 
 /*
 ** Returns 1 if the owner of the file ST is this user, root or the owner of the prefix TOP, or if ST has TOP's group and
-** that group may write to TOP.  A stranger in a TOP that all can write to is none of these, unless TOP is setgid.
+** that group may write to TOP.  A stranger in a TOP that all can write to is none of these: if TOP is setgid, all that
+** they make has its group.
 */
 SCR_FN int scr_file_is_known(const struct stat* st, const struct stat* top)
 {
   return st->st_uid == geteuid() || st->st_uid == 0 || st->st_uid == top->st_uid ||
-         (top->st_mode & S_IWGRP && top->st_gid == st->st_gid);
+         (top->st_mode & S_IWGRP && top->st_gid == st->st_gid && !(top->st_mode & S_IWOTH && top->st_mode & S_ISGID));
 }
 
 /*
@@ -7214,7 +7215,7 @@ SCR_FN int scr_member_create(scr_member* m, int i, int* fd)
   if (scr_os.unlink(path) < 0 && errno != ENOENT) return SCR_ERRNO("cannot remove %s", path);
   *fd = scr_os.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
   if (*fd < 0) return SCR_ERRNO("cannot create %s", path);
-  return fchmod(*fd, mode) < 0 ? SCR_ERRNO("cannot set the mode of %s", path) : SCR_SUCCESS;
+  return scr_os.fchmod(*fd, mode) < 0 ? SCR_ERRNO("cannot set the mode of %s", path) : SCR_SUCCESS;
 }
 
 /*
@@ -28263,7 +28264,7 @@ SCR_API int SCR_Start_restart(char* name)
   if (!scr.loaded)
     return scr_report_local(SCR_ERR(SCR_ERR_STATE, "SCR_Start_restart is called, but no checkpoint is loaded; ask "
                                                    "SCR_Have_restart first"));
-  if (!scr.restarted && (rc = scr_tracks_restore()) != SCR_SUCCESS) return scr_report(rc);
+  if ((rc = scr_tracks_restore()) != SCR_SUCCESS) return scr_report(rc);
   if (name != NULL) snprintf(name, SCR_MAX_FILENAME, "%s", scr_desc_name(&scr_dataset_find(scr.loaded)->desc));
   scr.phase = SCR_PHASE_RESTART;
   scr.was_read = 1;
@@ -28447,7 +28448,7 @@ SCR_API int SCR_Recover(int* have, char* name)
       scr_report(rc);
       if ((rc = SCR_Complete_restart(0)) == SCR_ERR_INVALID) rc = SCR_SUCCESS;
     } else {
-      if (rc == SCR_SUCCESS && !scr.restarted) rc = scr_tracks_restore(); /* not before it is known to be the one */
+      if (rc == SCR_SUCCESS) rc = scr_tracks_restore(); /* not before it is known to be the one */
       if (rc == SCR_SUCCESS) {
         rc = SCR_Complete_restart(1);
         *have = rc == SCR_SUCCESS;

@@ -844,6 +844,35 @@ static void a_restart_cuts_tracked_files(void)
   check_text("prefix/log.scr-cut", "two again\n");
 }
 
+/* A run that goes back to another checkpoint than the one it has restarted from, or to the same one again. */
+static void each_restart_of_a_run_cuts_tracked_files(void)
+{
+  int a = 1;
+
+  begin();
+  set("SCR_FLUSH=1");
+  OK(SCR_Init());
+  if (rank == 0) append("prefix/log", "one\n");
+  if (rank == 0) OK(SCR_Track("log"));
+  OK(SCR_Protect("a", &a, 1, sizeof a));
+  OK(SCR_Checkpoint("ck1"));
+  if (rank == 0) append("prefix/log", "two\n");
+  OK(SCR_Checkpoint("ck2"));
+  OK(SCR_Finalize());
+  OK(SCR_Init());
+  OK(SCR_Start_restart(NULL));
+  OK(SCR_Complete_restart(1));
+  if (rank == 0) append("prefix/log", "three\n");
+  OK(SCR_Start_restart(NULL));
+  OK(SCR_Complete_restart(1));
+  check_text("prefix/log", "one\ntwo\n");
+  OK(SCR_Current("ck1"));
+  OK(SCR_Start_restart(NULL));
+  OK(SCR_Complete_restart(1));
+  check_text("prefix/log", "one\n");
+  OK(SCR_Finalize());
+}
+
 /* The program cannot read any checkpoint. */
 static void restarts_in_vain(void)
 {
@@ -1521,6 +1550,7 @@ const test_case regions_cases[] = {CASE(regions_of_any_size_grow_and_shrink, ANY
                                    CASE(regions_of_ranks_that_are_gone_are_not_guessed, "8"),
                                    CASE(a_tracked_file_has_each_line_once, "2", "4"),
                                    CASE(a_restart_cuts_tracked_files, "4"),
+                                   CASE(each_restart_of_a_run_cuts_tracked_files, "2"),
                                    CASE(what_is_cut_off_does_not_go_on_with_a_file_of_another_group, "4"),
     CASE(what_is_tracked_is_not_replaced, "4 | 1"),
     CASE(what_several_restarts_cut_is_kept, "4"),

@@ -187,6 +187,10 @@ printf 'umask 002; mkdir step.$1; chmod 2775 step.$1\n' >>"$tmp/step"
 SCR_CACHE_BYPASS=1 check "written on the prefix, where the group may write" 0 "" job 2
 check "there, too, and named at the end" 0 "rank_0 rank_1 rank_2" sh -c "echo \$(ls '$p/step.2')"
 
+fresh 3777
+they mkdir .scr
+job 1
+tell "a .scr of somebody else, which has the group of the prefix" "/.scr belongs to user $(id -u $theirs), who is neither you nor the owner of"
 fresh 1777
 they mkdir .scr
 job 1
