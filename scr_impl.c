@@ -26610,7 +26610,7 @@ SCR_FN int scr_tracks_write(void)
     scr_buf          b = {NULL, 0, 0, 0};
     scr_track_record r;
     rc = scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, scr_hash_elem_key(e));
-    if (rc == SCR_SUCCESS) rc = scr_track_look(path, scr_hash_get(scr.tracked, scr_hash_elem_key(e)), &r);
+    if (rc == SCR_SUCCESS) rc = scr_track_look(path, scr_hash_elem_hash(e), &r);
     if (rc == SCR_SUCCESS) {
       one = scr_hash_set(one, scr_hash_elem_key(e), scr_hash_new());
       scr_hash_util_set_bytecount(one, "LENGTH", r.length);

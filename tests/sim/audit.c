@@ -171,7 +171,7 @@ static void audit_window(void)
 
 void truth_audit(int clean)
 {
-  audit_run(2, clean && plan.cache_used && !truth.lost_file);
+  audit_run(clean ? 2 : 4, clean && plan.cache_used && !truth.lost_file); /* a command saves older ones, too */
   if (clean) audit_told();
   if (clean && plan.prefix_size > 0) audit_window();
 }
