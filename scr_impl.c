@@ -26597,38 +26597,45 @@ SCR_FN int scr_track_is_free(const char* rel, const char* path)
   return rc;
 }
 
+/* Write the record of the tracked file REL in the dataset D; KNOWN as in scr_track_sync_name. */
+SCR_FN int scr_track_write(const scr_desc* d, const char* rel, scr_hash* known)
+{
+  scr_hash *       h = scr_hash_new(), *one;
+  scr_buf          b = {NULL, 0, 0, 0};
+  scr_track_record r;
+  char             path[SCR_MAX_FILENAME];
+  int              fd, rc = scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, rel);
+
+  if (rc == SCR_SUCCESS) rc = scr_track_look(path, known, &r);
+  if (rc == SCR_SUCCESS) {
+    one = scr_hash_set(scr_hash_setf(h, NULL, "TRACKED"), rel, scr_hash_new());
+    scr_hash_util_set_bytecount(one, "LENGTH", r.length);
+    scr_hash_util_set_bytecount(one, "BLOCK", r.block);
+    scr_hash_util_set_crc32_fixed(one, "CRC32", r.crc);
+    rc = scr_hash_image(h, &b);
+  }
+  if (rc == SCR_SUCCESS) rc = scr_track_record_path(d, rel, path);
+  if (rc == SCR_SUCCESS) rc = scr_track_is_free(rel, path);
+  if (rc == SCR_SUCCESS) rc = scr_route_new(path, path);
+  if (rc == SCR_SUCCESS) {
+    fd = scr_file_plain(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0 || scr_write_all(fd, b.p, b.n) < 0) rc = SCR_ERRNO("cannot write %s", path);
+    if (fd >= 0 && scr_os.close(fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot write %s", path);
+  }
+  scr_buf_free(&b);
+  scr_hash_delete(&h);
+  return rc;
+}
+
 /* Write the record of each file that this rank tracks. */
 SCR_FN int scr_tracks_write(void)
 {
-  const scr_desc* d = &scr_dataset_find(scr.open_id)->desc;
-  scr_hash_elem*  e = scr_hash_elem_first(scr.tracked);
-  char            path[SCR_MAX_FILENAME];
-  int             fd, rc = SCR_SUCCESS;
+  const scr_desc*      d = &scr_dataset_find(scr.open_id)->desc;
+  const scr_hash_elem* e = scr_hash_elem_first(scr.tracked);
+  int                  rc = SCR_SUCCESS;
 
-  for (; e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
-    scr_hash *       h = scr_hash_new(), *one = scr_hash_setf(h, NULL, "TRACKED");
-    scr_buf          b = {NULL, 0, 0, 0};
-    scr_track_record r;
-    rc = scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, scr_hash_elem_key(e));
-    if (rc == SCR_SUCCESS) rc = scr_track_look(path, scr_hash_elem_hash(e), &r);
-    if (rc == SCR_SUCCESS) {
-      one = scr_hash_set(one, scr_hash_elem_key(e), scr_hash_new());
-      scr_hash_util_set_bytecount(one, "LENGTH", r.length);
-      scr_hash_util_set_bytecount(one, "BLOCK", r.block);
-      scr_hash_util_set_crc32_fixed(one, "CRC32", r.crc);
-      rc = scr_hash_image(h, &b);
-    }
-    if (rc == SCR_SUCCESS) rc = scr_track_record_path(d, scr_hash_elem_key(e), path);
-    if (rc == SCR_SUCCESS) rc = scr_track_is_free(scr_hash_elem_key(e), path);
-    if (rc == SCR_SUCCESS) rc = scr_route_new(path, path);
-    if (rc == SCR_SUCCESS) {
-      fd = scr_file_plain(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-      if (fd < 0 || scr_write_all(fd, b.p, b.n) < 0) rc = SCR_ERRNO("cannot write %s", path);
-      if (fd >= 0 && scr_os.close(fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot write %s", path);
-    }
-    scr_buf_free(&b);
-    scr_hash_delete(&h);
-  }
+  for (; e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e))
+    rc = scr_track_write(d, scr_hash_elem_key(e), scr_hash_elem_hash(e));
   return rc;
 }
 
