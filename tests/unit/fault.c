@@ -8,20 +8,21 @@
 #define FAULT_KINDS 16
 
 static struct {
-  int          set;         /* the entries of scr_os are replaced */
-  scr_os_table os;          /* the real ones */
-  int          mode;        /* FAULT_FAIL and so on */
-  unsigned     calls;       /* that are concerned */
-  int          err;         /* their errno */
-  int          skip;        /* calls that are still to pass */
-  int          left;        /* calls that are then to be struck */
-  const char * base, *part; /* of the paths that are concerned */
+  int         set;         /* the entries of scr_os are replaced */
+  int         mode;        /* FAULT_FAIL and so on */
+  unsigned    calls;       /* that are concerned */
+  int         err;         /* their errno */
+  int         skip;        /* calls that are still to pass */
+  int         left;        /* calls that are then to be struck */
+  const char *base, *part; /* of the paths that are concerned */
   int (*hook)(const char* path);
   const char* name;                                  /* a rename to such a name kills; NULL: none does */
   void (*at)(int done);                              /* and this is told of it */
   const int* dead;                                   /* all calls fail; NULL: they never do */
   int        seen[FAULT_KINDS], struck[FAULT_KINDS]; /* by call */
 } fault;
+
+static scr_os_table fault_os; /* the real calls; a thread may be in one while the next fault is put in place */
 
 static int fault_kind(unsigned call)
 {
@@ -88,12 +89,12 @@ static ssize_t fault_moved(int struck, ssize_t k)
 
 static int fault_open(const char* path, int flags, mode_t mode)
 {
-  return fault_strikes(flags & O_CREAT ? FAULT_CREATE : FAULT_OPEN, path, -1) ? -1 : fault.os.open(path, flags, mode);
+  return fault_strikes(flags & O_CREAT ? FAULT_CREATE : FAULT_OPEN, path, -1) ? -1 : fault_os.open(path, flags, mode);
 }
 
 static int fault_close(int fd)
 {
-  int err = fault_strikes(FAULT_CLOSE, NULL, fd) ? errno : 0, rc = fault.os.close(fd);
+  int err = fault_strikes(FAULT_CLOSE, NULL, fd) ? errno : 0, rc = fault_os.close(fd);
 
   if (err != 0) errno = err;
   return err != 0 ? -1 : rc;
@@ -104,7 +105,7 @@ static ssize_t fault_read(int fd, void* buf, size_t n)
   int    struck;
   size_t k = fault_part(FAULT_READ, fd, n, &struck);
 
-  return fault_moved(struck, k == 0 && n > 0 ? -1 : fault.os.read(fd, buf, k));
+  return fault_moved(struck, k == 0 && n > 0 ? -1 : fault_os.read(fd, buf, k));
 }
 
 static ssize_t fault_pread(int fd, void* buf, size_t n, off_t offset)
@@ -112,7 +113,7 @@ static ssize_t fault_pread(int fd, void* buf, size_t n, off_t offset)
   int    struck;
   size_t k = fault_part(FAULT_PREAD, fd, n, &struck);
 
-  return fault_moved(struck, k == 0 && n > 0 ? -1 : fault.os.pread(fd, buf, k, offset));
+  return fault_moved(struck, k == 0 && n > 0 ? -1 : fault_os.pread(fd, buf, k, offset));
 }
 
 static ssize_t fault_write(int fd, const void* buf, size_t n)
@@ -120,7 +121,7 @@ static ssize_t fault_write(int fd, const void* buf, size_t n)
   int    struck;
   size_t k = fault_part(FAULT_WRITE, fd, n, &struck);
 
-  return fault_moved(struck, k == 0 && n > 0 ? -1 : fault.os.write(fd, buf, k));
+  return fault_moved(struck, k == 0 && n > 0 ? -1 : fault_os.write(fd, buf, k));
 }
 
 static ssize_t fault_pwrite(int fd, const void* buf, size_t n, off_t offset)
@@ -128,17 +129,17 @@ static ssize_t fault_pwrite(int fd, const void* buf, size_t n, off_t offset)
   int    struck;
   size_t k = fault_part(FAULT_PWRITE, fd, n, &struck);
 
-  return fault_moved(struck, k == 0 && n > 0 ? -1 : fault.os.pwrite(fd, buf, k, offset));
+  return fault_moved(struck, k == 0 && n > 0 ? -1 : fault_os.pwrite(fd, buf, k, offset));
 }
 
 static int fault_ftruncate(int fd, off_t size)
 {
-  return fault_strikes(FAULT_FTRUNCATE, NULL, fd) ? -1 : fault.os.ftruncate(fd, size);
+  return fault_strikes(FAULT_FTRUNCATE, NULL, fd) ? -1 : fault_os.ftruncate(fd, size);
 }
 
 static int fault_fsync(int fd)
 {
-  return fault_strikes(FAULT_FSYNC, NULL, fd) ? -1 : fault.os.fsync(fd);
+  return fault_strikes(FAULT_FSYNC, NULL, fd) ? -1 : fault_os.fsync(fd);
 }
 
 /* 1 when the rename to the path TO is the one that kills. */
@@ -158,51 +159,51 @@ static int fault_rename(const char* from, const char* to)
   if (fault_rename_kills_now(to)) {
     fault.at(0);
     if (fault_strikes(0, to, -1)) return -1;
-    rc = fault.os.rename(from, to);
+    rc = fault_os.rename(from, to);
     fault.at(1);
     return rc;
   }
-  return fault_strikes(FAULT_RENAME, to, -1) ? -1 : fault.os.rename(from, to);
+  return fault_strikes(FAULT_RENAME, to, -1) ? -1 : fault_os.rename(from, to);
 }
 
 static int fault_rename_of(const char* from, const char* to, uid_t user)
 {
-  return user == 0 ? fault_rename(from, to) : fault.os.rename_of(from, to, user);
+  return user == 0 ? fault_rename(from, to) : fault_os.rename_of(from, to, user);
 }
 
 static int fault_link(const char* from, const char* to)
 {
-  return fault_strikes(FAULT_LINK, to, -1) ? -1 : fault.os.link(from, to);
+  return fault_strikes(FAULT_LINK, to, -1) ? -1 : fault_os.link(from, to);
 }
 
 static int fault_unlink(const char* path)
 {
-  return fault_strikes(FAULT_UNLINK, path, -1) ? -1 : fault.os.unlink(path);
+  return fault_strikes(FAULT_UNLINK, path, -1) ? -1 : fault_os.unlink(path);
 }
 
 static int fault_unlink_of(const char* path, uid_t user)
 {
-  return user == 0 ? fault_unlink(path) : fault.os.unlink_of(path, user);
+  return user == 0 ? fault_unlink(path) : fault_os.unlink_of(path, user);
 }
 
 static int fault_mkdir(const char* path, mode_t mode)
 {
-  return fault_strikes(FAULT_MKDIR, path, -1) ? -1 : fault.os.mkdir(path, mode);
+  return fault_strikes(FAULT_MKDIR, path, -1) ? -1 : fault_os.mkdir(path, mode);
 }
 
 static int fault_rmdir(const char* path)
 {
-  return fault_strikes(FAULT_RMDIR, path, -1) ? -1 : fault.os.rmdir(path);
+  return fault_strikes(FAULT_RMDIR, path, -1) ? -1 : fault_os.rmdir(path);
 }
 
 static int fault_flock(int fd, int op)
 {
-  return fault_strikes(FAULT_FLOCK, NULL, fd) ? -1 : fault.os.flock(fd, op);
+  return fault_strikes(FAULT_FLOCK, NULL, fd) ? -1 : fault_os.flock(fd, op);
 }
 
 static int fault_lstat(const char* path, struct stat* st)
 {
-  return fault_strikes(FAULT_LSTAT, path, -1) ? -1 : fault.os.lstat(path, st);
+  return fault_strikes(FAULT_LSTAT, path, -1) ? -1 : fault_os.lstat(path, st);
 }
 
 /* Replace the entries, for a fault that strikes nothing as yet. */
@@ -211,7 +212,7 @@ static void fault_set(unsigned calls)
   fault_end();
   memset(&fault, 0, sizeof fault);
   fault.set = 1;
-  fault.os = scr_os;
+  fault_os = scr_os;
   fault.mode = FAULT_COUNT;
   fault.calls = calls;
   scr_os.open = fault_open;
@@ -278,7 +279,7 @@ void fault_rename_kills(const char* base, const char* name, int n, void (*at)(in
 
 int fault_end(void)
 {
-  if (fault.set) scr_os = fault.os;
+  if (fault.set) scr_os = fault_os;
   fault.set = 0;
   return fault_struck(FAULT_ALL);
 }
