@@ -11426,21 +11426,16 @@ SCR_FN int scr_nodes_file_load(const char* prefix, scr_hash* h)
   return rc;
 }
 
-/* Returns the directories that the nodes file of PREFIX, if it can be used, has of all runs so far; NULL if none. */
+/* Returns the directories that the nodes file of PREFIX, if it can be used, has of all runs so far. */
 SCR_FN scr_hash* scr_nodes_file_all(const char* prefix)
 {
   scr_err_record why;
-  scr_hash *     h = scr_hash_new(), *all = NULL, *last;
+  scr_hash *     h = scr_hash_new(), *all = scr_hash_new();
 
   scr_err_save(&why);
   if (scr_nodes_file_load(prefix, h) == SCR_SUCCESS) {
-    all = scr_hash_extract(h, "BEFORE");
-    last = scr_hash_extract(h, "HOST");
-    if (all == NULL) all = last;
-    else {
-      scr_hash_merge(all, last);
-      scr_hash_delete(&last);
-    }
+    scr_hash_merge(all, scr_hash_get(h, "BEFORE"));
+    scr_hash_merge(all, scr_hash_get(h, "HOST"));
   }
   scr_hash_delete(&h);
   scr_err_restore(&why);
@@ -11459,7 +11454,8 @@ SCR_FN int scr_nodes_file_write(const char* prefix, int n, scr_hash* hosts, int 
 
   scr_hash_util_set_int(h, "NODES", n);
   if (hosts != NULL) scr_hash_set(h, "HOST", hosts);
-  if (before != NULL) scr_hash_set(h, "BEFORE", before);
+  if (scr_hash_size(before) > 0) scr_hash_set(h, "BEFORE", before);
+  else scr_hash_delete(&before);
   if (h == NULL) return SCR_ERR_OOM();
   scr_hash_util_set_str(h, "PREFIX", prefix); /* it may be moved */
   if (rc == SCR_SUCCESS) rc = scr_record_path(prefix, "nodes.scr", path, sizeof path);
@@ -16683,6 +16679,7 @@ typedef struct {
   int  newest;     /* id of the newest one; 0: there is none */
   int  ckpt;       /* and its number */
   int  at_stake;   /* 1: without a checkpoint to restart from, that is lost work */
+  int  elsewhere;  /* 1: the flush file has notes of what is where earlier runs were, outputs too */
   char text[2000]; /* which they are, and where they were */
 } scr_lost;
 
@@ -25022,6 +25019,17 @@ SCR_FN void scr_run_tell_unindexed(const scr_flush_note* note)
            k > 0 ? "; " : "", *note->name ? note->name : "a checkpoint", note->id, scr.world.prefix);
 }
 
+/* Returns 1 if R has notes of what this run could not reach. */
+SCR_FN int scr_run_leaves_work(const scr_record* r)
+{
+  scr_flush_note note;
+  int            id = 0, leaves = 0;
+
+  while (!leaves && (id = scr_flush_file_next(r, id)) != 0)
+    leaves = scr_flush_file_get(r, id, &note) && *note.where != '\0';
+  return leaves;
+}
+
 /*
 ** Remove the notes that earlier runs have left in R, except these: of datasets that are set aside, if work is lost with
 ** them; of lost checkpoints, until the prefix has a newer one; of lost outputs, until the next run; and of flushed
@@ -25086,6 +25094,7 @@ SCR_FN void scr_run_sift_notes(scr_record* r, const scr_index* index)
         "%s cannot be reached by this run, job %.40s on %.80s, with the control directory %.200s and the prefix %.200s",
         n > 3 ? " and older ones" : "", scr.world.home.job, scr.world.home.host, scr.world.cntl, scr.world.prefix);
   if (scr_flush_file_get(r, unindexed, &note)) scr_run_tell_unindexed(&note);
+  scr.lost.elsewhere = scr_run_leaves_work(r);
 }
 
 /*
@@ -25255,19 +25264,6 @@ SCR_FN int scr_run_find_checkpoint(void)
   return SCR_SUCCESS;
 }
 
-/* Returns 1 if the flush file has notes of what this run could not reach: where that is stays in the nodes file. */
-SCR_FN int scr_run_leaves_work(void)
-{
-  scr_record     r;
-  scr_flush_note note;
-  int            id = 0, leaves = 0, rc = scr_flush_file_read(&r, scr.world.prefix);
-
-  while (!leaves && (id = scr_flush_file_next(&r, id)) != 0)
-    leaves = scr_flush_file_get(&r, id, &note) && *note.where != '\0';
-  scr_record_close(&r, rc, 0);
-  return leaves;
-}
-
 /*
 ** Record the hosts of this run and their directories, for commands, and for a later run that cannot reach them.
 ** Collective over the world.
@@ -25285,7 +25281,7 @@ SCR_FN int scr_run_write_nodes(void)
   }
   rc = scr_hash_exchange_merged(send, hosts, scr.world.comm);
   if (scr.world.rank == 0) {
-    if (scr_nodes_file_write(scr.world.prefix, scr.world.group[SCR_GROUP_NODE].groups, hosts, scr_run_leaves_work()) !=
+    if (scr_nodes_file_write(scr.world.prefix, scr.world.group[SCR_GROUP_NODE].groups, hosts, scr.lost.elsewhere) !=
         SCR_SUCCESS)
       scr_warn("%s; commands that look for the nodes of the run see those of an earlier one", scr_err_text);
     hosts = NULL;

@@ -10,10 +10,10 @@
 **   A2  What the flush file calls flushed, the index calls complete; so it does, after a run that has ended well, with
 **       what somebody was told is on the prefix, unless a newer one has its place, or the window leaves it out.
 **   A3  After a run that has ended well: what a filemap lists of its datasets is there with its size, each file of the
-**       cache is listed, and nothing temporary is left; a power cut may have kept files and not the list of them, as
-**       a full disk may, and a
-**       recovery, or a run before the dataset was complete on all ranks, that was killed what it had copied: this stays
-**       until the dataset leaves that node, or its room is needed, as does what a fault has kept from being removed.
+**       cache is listed, and nothing temporary is left; a power cut, or a full disk, may have kept files and not the
+**       list of them, and a recovery, or a run before the dataset was complete on all ranks, that was killed what it
+**       had copied: this stays until the dataset leaves that node, or its room is needed, as does what a fault has
+**       kept from being removed.
 **       What a lock guards that somebody held is not swept, nor what a daemon was writing that was killed.  Until its
 **       room is needed, a node keeps pieces of a rebuild that was killed, if another one has that set now, and what it
 **       had, before it was away for a while, of a dataset that was not complete, if that id is another's since.
