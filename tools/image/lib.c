@@ -9,6 +9,9 @@
 **   L3  Once memory was loaded, main() is never entered.
 ** Failure    An image that cannot be written is a message; the program goes on.
 ** ====================================================================================================== */
+/* The public calls stay functions, at whose entry a debugger, or a test, can stop. */
+#define SCR_API extern __attribute__((noinline))
+
 #include "image.h"
 
 #include "../../scr_impl.c"
