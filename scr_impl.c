@@ -2752,9 +2752,10 @@ SCR_FN int scr_dir_sync(const char* path)
     if (!scr_file_is_unsupported(errno)) rc = SCR_ERRNO("cannot sync the directory %s", dir);
     else if (!no_sync) {
       no_sync = 1;
-      scr_warn_each("the directory %s cannot be synced (%s): a crash of its server may lose what was just renamed "
-                    "there; SCR_FSYNC=0 syncs nothing, and does not warn",
-                    dir, scr_errno_text(errno, why, sizeof why));
+      if (scr_msg_rank < SCR_MSG_RANKS) /* at once, as the helper thread must not touch messages that wait */
+        scr_warn("the directory %s cannot be synced (%s): a crash of its server may lose what was just renamed there; "
+                 "SCR_FSYNC=0 syncs nothing, and does not warn",
+                 dir, scr_errno_text(errno, why, sizeof why));
     }
   }
   scr_os.close(fd);
@@ -11355,7 +11356,8 @@ SCR_FN int scr_left_command(scr_manager kind, const char* job, char* command, si
   static const char* const asks[] = {"", "squeue -h -o %L -j", "qstat -f", "bjobs -noheader -o time_left",
                                      "flux job timeleft"};
 
-  if (strchr(job, '\'') != NULL) return SCR_ERR(SCR_ERR_PARAM, "the job id %.200s is not one of a manager", job);
+  if (strchr(job, '\'') != NULL)
+    return SCR_ERR(SCR_ERR_PARAM, "the job id %.200s has a quote, which no resource manager uses in one", job);
   return scr_fmt(command, n, "%s '%s'", asks[kind], job);
 }
 
@@ -11420,7 +11422,7 @@ SCR_FN int scr_nodes_file_load(const char* prefix, scr_hash* h)
   else if (rc == SCR_SUCCESS && by != 0 && (geteuid() != 0 || stat(prefix, &top) < 0 || top.st_uid != by))
     rc = SCR_ERR(SCR_ERR_UNSAFE,
                  "%s is what user %lu has written, and the directories that it names are not used; only that user can "
-                 "do this",
+                 "run this command",
                  path, (unsigned long)by);
   if (rc == SCR_ERR_NOT_FOUND) SCR_ERR(rc, "no run has used %s yet: it has no .scr/nodes.scr", prefix);
   return rc;
@@ -11529,7 +11531,7 @@ SCR_FN void scr_nodes_file_where(const char* prefix, char* text, size_t n)
     k += (size_t)snprintf(text + k, n - k, ", in %.200s", scr_hash_elem_get_first_val(scr_hash_elem_hash(e), "CACHE"));
   before = scr_hash_elem_get_first_val(h, "PREFIX");
   if (before != NULL && strcmp(before, prefix) != 0 && *text != '\0')
-    snprintf(text + k, n - k, "; written at the prefix %.200s, this is %.200s", before, prefix);
+    snprintf(text + k, n - k, "; this was written for the prefix %.200s, but here is %.200s", before, prefix);
   scr_hash_delete(&h);
 }
 
@@ -13897,8 +13899,7 @@ SCR_FN int scr_stage_judge(const char* prefix, const char* stage, const struct s
   if (st->st_uid != geteuid() && st->st_uid != 0 && (geteuid() != 0 || st->st_uid != top.st_uid))
     return SCR_ERR(
         SCR_ERR_UNSAFE,
-        "%s belongs to user %lu, who has scavenged this dataset, too; only its owner can go on with it: move "
-        "it away",
+        "%s belongs to user %lu, and only that user can go on with a scavenge that has begun there: move it away",
         stage, (unsigned long)st->st_uid);
   if (st->st_mode & (S_IWGRP | S_IWOTH))
     return SCR_ERR(SCR_ERR_UNSAFE, "others can write to %s (mode %04o), so what is in it is not trusted; move it away",
@@ -14243,10 +14244,11 @@ SCR_FN void scr_scavenge_report_set(const scr_scavenge* s, const char* name, con
   if (b.failed || lost == 0 || wanted == 0)
     snprintf(text, sizeof text, "the set *_%.100s of %d ranks cannot be rebuilt: %.2000s", name, h->set_size, why);
   else
-    snprintf(text, sizeof text,
-             "files of the ranks %.1000s are missing, which are in one %s set of %d ranks; those of %d of them would "
-             "have been enough",
-             b.p, scr_scheme_name(h->scheme), h->set_size, wanted);
+    snprintf(
+        text, sizeof text,
+        "files of the ranks %.1000s are missing, all in one %s set of %d ranks; the files of %d of these ranks would "
+        "have been enough",
+        b.p, scr_scheme_name(h->scheme), h->set_size, wanted);
   s->say(text);
   scr_buf_free(&b);
 }
@@ -21675,7 +21677,7 @@ SCR_FN int scr_flush_wait(const char* name)
   if (known == 2 || (known == 0 && scr_flush_was_done(name))) return SCR_SUCCESS; /* it may have left the cache */
   return SCR_ERR(SCR_ERR_NOT_FOUND,
                  known == 3 ? "a newer dataset has the place of %s on the prefix"
-                 : known    ? "dataset %s is in the cache, but was not flushed"
+                 : known    ? "dataset %s is in the cache, but not on the prefix"
                             : "dataset %s is neither in the cache nor on the prefix",
                  name);
 }
@@ -21894,8 +21896,9 @@ SCR_FN int scr_room_prove(void)
     if (!scr_err_is_damage(rc)) return rc;
     scr_dataset_find(newest->desc.identity.id)->damaged = 1;
     if (scr.world.rank == 0)
-      scr_warn("dataset %d %s is not what was completed, and no older checkpoint makes room for it: %.*s",
-               newest->desc.identity.id, scr_desc_name(&newest->desc), scr_err_length, scr_err_text);
+      scr_warn(
+          "files of dataset %d %s have changed since it was completed, so no older checkpoint is deleted for it: %.*s",
+          newest->desc.identity.id, scr_desc_name(&newest->desc), scr_err_length, scr_err_text);
   }
 }
 
@@ -22804,10 +22807,12 @@ SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
   seconds = scr_wtime() - start;
   if (rc != SCR_SUCCESS) {
     scr_event("FETCH_FAIL", scr_err_text, NULL, seconds);
-  } else if (!in_place) {
+  } else {
+    scr_event("FETCH_SUCCESS", dir, &f.desc, seconds);
+  }
+  if (rc == SCR_SUCCESS && !in_place) {
     scr_dbg(1, "fetch of dataset %d %s: %" PRIu64 " bytes in %.3f s, %.1f MB/s", id, scr_desc_name(&f.desc),
             f.desc.bytes, seconds, (double)f.desc.bytes / 1e6 / (seconds + 1e-9));
-    scr_event("FETCH_SUCCESS", dir, &f.desc, seconds);
     scr_event_transfer("FETCH", dir, f.d->store, &f.desc, seconds);
   }
   scr_objects_free(&f.objects);
@@ -24339,7 +24344,7 @@ SCR_FN void scr_wish_grant(int id, int rc)
 
 /* ---- halt ---- */
 
-/* Run the line COMMAND of the shell, for at most 10 seconds; *ANSWER, to be freed, is what it prints. */
+/* Run the line COMMAND of the shell, for at most 10 seconds; *ANSWER, to be freed, is what it prints, at most 1 MiB. */
 SCR_FN int scr_run_ask(const char* command, char** answer)
 {
   static char                shell[] = "sh", option[] = "-c";
@@ -24348,10 +24353,10 @@ SCR_FN int scr_run_ask(const char* command, char** answer)
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t          group;
   struct pollfd              poll_for;
+  scr_buf                    said = SCR_ZEROS;
   double                     end = scr_wtime() + 10;
   char                       text[4096];
   ssize_t                    k;
-  size_t                     n = 0;
   pid_t                      pid = -1;
   int                        fds[2], rc = SCR_SUCCESS;
 
@@ -24379,19 +24384,20 @@ SCR_FN int scr_run_ask(const char* command, char** answer)
     poll_for.fd = fds[0];
     poll_for.events = POLLIN;
     if (poll(&poll_for, 1, 100) > 0) {
-      if ((k = read(fds[0], text + n, sizeof text - 1 - n)) <= 0) break;
-      n += (size_t)k;
+      if ((k = read(fds[0], text, sizeof text)) <= 0) break;
+      scr_buf_add(&said, text, (size_t)k);
     }
-    if (scr_wtime() > end || n == sizeof text - 1) {
-      kill(-pid, SIGKILL);
-      rc = SCR_ERR(SCR_ERR_IO, "`%s` has not answered within 10 s", command);
-    }
+    if (scr_wtime() > end || said.n > 1 << 20)
+      rc = SCR_ERR(SCR_ERR_IO, "`%s` has not answered within 10 s and 1 MiB", command);
   }
+  if (pid > 0) kill(-pid, SIGKILL); /* what has closed its output has answered */
   close(fds[0]);
   while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR) continue;
   free(line);
-  text[n] = '\0';
-  if (rc == SCR_SUCCESS && (*answer = scr_strdup(text)) == NULL) rc = SCR_ERR_OOM();
+  scr_buf_add(&said, "", 1);
+  if (rc == SCR_SUCCESS && said.failed) rc = SCR_ERR_OOM();
+  if (rc == SCR_SUCCESS) *answer = said.p;
+  else scr_buf_free(&said);
   return rc;
 }
 
@@ -24954,7 +24960,8 @@ SCR_FN int scr_run_leaves_output(int newest, const scr_flush_note* note)
 SCR_FN void scr_run_tell_output(const scr_flush_note* note)
 {
   scr_warn("the output %s (dataset %d) was not copied to the prefix, and cannot be reached by this run: it is in the "
-           "cache of job %s on %s; `scr_scavenge --id %d --jobset HOSTS --from DIRECTORY`, with these, copies it",
+           "cache of job %s on %s; copy it with `scr_scavenge --id %d --jobset HOSTS --from DIRECTORY`, with these "
+           "hosts and their cache directory",
            note->name, note->id, note->job, note->where, note->id);
 }
 
@@ -25753,7 +25760,7 @@ SCR_FN void scr_start_tell_unread(int64_t readers)
 {
   if (scr.loaded && readers == 0 && scr.world.rank == 0)
     scr_warn("the checkpoint %s was offered, but the program has not read it: this run begins anew, and its files will "
-             "replace those of %s that have the same names; SCR_FRESH_START=1 says that this is meant",
+             "replace those of %s that have the same names; set SCR_FRESH_START=1 if you want this",
              scr_desc_name(&scr_dataset_find(scr.loaded)->desc), scr_desc_name(&scr_dataset_find(scr.loaded)->desc));
   scr.was_read = 1;
 }
@@ -25943,7 +25950,8 @@ SCR_FN int scr_complete_meet(const scr_entry* own, scr_hash* recv)
   for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e))
     for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "FILE")); c != NULL; c = scr_hash_elem_next(c))
       if (scr_hash_get(tracked, scr_hash_elem_key(c)) != NULL)
-        rc = SCR_ERR(SCR_ERR_ARG, "%s, a file of rank %s, is tracked, and so no file that the dataset can have, too",
+        rc = SCR_ERR(SCR_ERR_ARG,
+                     "%s, which rank %s has routed, is a tracked file: the dataset cannot have it as a file, too",
                      scr_hash_elem_key(c), scr_hash_elem_key(e));
   scr_hash_delete(&send);
   scr_hash_delete(&tracked);
@@ -27150,10 +27158,14 @@ SCR_FN int scr_regions_common(int plain, scr_regions* common)
                    "rank 0 does not protect the region %s: in a restart with another number of ranks each region that "
                    "a rank protects is one that rank 0 protects too",
                    r->name);
-    else if (c == NULL || !scr_region_alike(r, c))
+    else if (c == NULL)
+      rc = SCR_ERR(SCR_ERR_DIFFER,
+                   "rank 0 does not protect the array %s: a rank that has nothing of it protects a block of 0 elements",
+                   r->name);
+    else if (!scr_region_alike(r, c))
       rc = SCR_ERR(SCR_ERR_DIFFER,
                    "the array %s is not on this rank what it is on rank 0: give it the same size, dimensions and size "
-                   "of an element on all ranks; a rank that has nothing of it protects a block of 0 elements",
+                   "of an element on all ranks",
                    r->name);
   }
   scr_hash_delete(&h);

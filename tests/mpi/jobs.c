@@ -1216,8 +1216,8 @@ static void a_moved_prefix_is_told_with_both_paths(void)
   run_dies();
   shell("mv prefix moved");
   set("SCR_PREFIX=%s/moved", case_dir);
-  snprintf(old, sizeof old, "written at the prefix %s/prefix,", case_dir);
-  snprintf(new, sizeof new, "this is %s/moved", case_dir);
+  snprintf(old, sizeof old, "this was written for the prefix %s/prefix,", case_dir);
+  snprintf(new, sizeof new, "but here is %s/moved", case_dir);
   for (i = 0; i < 2; i++) run_is_refused("ck1 (", old, new, NULL); /* also when a run has been here */
   set("SCR_PREFIX=%s", case_prefix);
   shell("ln -s moved prefix");

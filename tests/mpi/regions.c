@@ -639,7 +639,9 @@ static void holes_and_overlaps_name_the_first_element(void)
   if (rank == 2) global[1] = 11;
   OK(SCR_Protect_array("u", u, 1, 2, global, offset, extent));
   ALIKE(SCR_Checkpoint("other"), SCR_ERR_DIFFER, "array u is not on this rank what it is on rank 0");
-  OK(SCR_Unprotect("u"));
+  if (rank == 0) OK(SCR_Unprotect("u"));
+  ALIKE(SCR_Checkpoint("none"), SCR_ERR_DIFFER, "rank 0 does not protect the array u");
+  if (rank != 0) OK(SCR_Unprotect("u"));
   OK(SCR_Checkpoint("next"));
   OK(SCR_Finalize());
   OK(SCR_Init());
@@ -938,7 +940,7 @@ static void what_is_tracked_is_not_replaced(void)
       OK(SCR_Route_file("log", file));
       OK(!write_bytes(file, 1, 13));
     }
-    ALIKE(SCR_Complete_output(1), SCR_ERR_ARG, "log, a file of rank");
+    ALIKE(SCR_Complete_output(1), SCR_ERR_ARG, "log, which rank");
     OK(SCR_Finalize());
     check_text("prefix/log", "one\n");
   }
@@ -1181,7 +1183,7 @@ static void a_tracked_file_and_its_record_are_no_files_of_the_program(void)
     OK(SCR_Start_output("ck", SCR_FLAG_CHECKPOINT));
     if (rank == 0) OK(SCR_Route_file(i ? "ck/tracked/log" : "log", file));
     if (rank == 0) append(file + strlen(case_dir) + 1, "mine\n");
-    CODE(SCR_Complete_output(1), SCR_ERR_ARG, i ? "library records of the tracked file log" : "log, a file of rank 0");
+    CODE(SCR_Complete_output(1), SCR_ERR_ARG, i ? "library records of the tracked file log" : "log, which rank 0");
     OK(SCR_Finalize());
     check_text("prefix/log", "one\n");
   }

@@ -750,6 +750,14 @@ static void the_log_tells_the_life_of_a_checkpoint_and_what_was_corrupt(void)
   else CHECK(log_lines("event=FETCH_SUCCESS", "dset=2", "secs=") == 1 && log_lines("xfer=FETCH", "", "") == 1, "FETCH");
   CHECK(holds("ck\"2", 2, 1000), "the checkpoint is not what was written");
   OK(SCR_Finalize());
+
+  set("SCR_FETCH_BYPASS=1"); /* what is read in place is fetched, too, but not copied */
+  set("SCR_CACHE_PURGE=1");
+  OK(SCR_Init());
+  CHECK(holds("ck\"2", 2, 1000), "the checkpoint is not what was written");
+  CHECK(log_lines("event=FETCH_START", "", "") == log_lines("event=FETCH_SUCCESS", "dset=2", "secs="), "in place");
+  CHECK(log_lines("xfer=FETCH", "", "") == (ranks == 1), "in place");
+  OK(SCR_Finalize());
 }
 
 static size_t size_of_two(int i)

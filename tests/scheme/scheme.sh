@@ -47,7 +47,7 @@ for pair in "1 2" "4 0"; do
   check "scavenge without the nodes $pair: bytes" 0 "" diff -r -x .scr "$tmp/calm/heat.300" "$tmp/p/heat.300"
 done
 lose 1 2 3
-says "three neighbours are too many" 1 "those of 1 of them would have been enough" "$tmp/scr_scavenge"
+says "three neighbours are too many" 1 "the files of 1 of these ranks would have been enough" "$tmp/scr_scavenge"
 run --steps 600
 says "three neighbours are too many for a restart" 0 "the files of 3 of the 5 ranks that wrote it are lost" cat "$tmp/log"
 finish

@@ -228,6 +228,10 @@ for m in "${answers[@]}"; do
   check "squeue: $m, which is said once" 0 1 grep -c "SCR_HALT_SECONDS=3600 has no effect" "$tmp/said"
 done
 fresh
+manager qstat "cat $data/qstat-torque.txt; printf %020000d 1" PBS_JOBID
+SCR_END_TIME=$(($(date +%s) + 9000)) check "a first run has time, before a long answer" 0 "" job 1
+ends "little time is left, in a long answer" 0 9 ""
+fresh
 manager squeue "exec sleep 100" SLURM_JOB_ID
 began=$SECONDS
 ends "squeue hangs" 0 3 2

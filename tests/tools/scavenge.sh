@@ -138,7 +138,7 @@ says "XOR, a node is lost" 0 "v1: cannot open the control directory" $scavenge
 whole "XOR, a node is lost"
 killed SCR_COPY_TYPE=XOR
 lose 1 3
-says "XOR, two nodes are lost" 1 "files of the ranks 1,3 are missing, which are in one XOR set of 4 ranks; those of 1 of them would" $scavenge
+says "XOR, two nodes are lost" 1 "files of the ranks 1,3 are missing, all in one XOR set of 4 ranks; the files of 1 of these ranks would" $scavenge
 says "XOR, two nodes are lost, in short" 1 "files of 2 of its 4 ranks are missing" $scavenge
 check "XOR, two nodes are lost: not in the index" 0 "" newest
 check "XOR, two nodes are lost: no file in its place" 0 "" gone "$p/heat.300"
@@ -152,19 +152,19 @@ says "PARTNER, two nodes that are no neighbours" 0 "is in" $scavenge
 whole "PARTNER, two nodes that are no neighbours"
 killed SCR_COPY_TYPE=PARTNER
 lose 0 3
-says "PARTNER, two neighbours" 1 "ranks 0,3 are missing, which are in one PARTNER set of 4 ranks; those of 1 of them would" $scavenge
+says "PARTNER, two neighbours" 1 "ranks 0,3 are missing, all in one PARTNER set of 4 ranks; the files of 1 of these ranks would" $scavenge
 killed SCR_COPY_TYPE=PARTNER
 lose 1 2 3
-says "PARTNER, three neighbours" 1 "ranks 1,2,3 are missing.*those of 1 of them" $scavenge
+says "PARTNER, three neighbours" 1 "ranks 1,2,3 are missing.*the files of 1 of these ranks" $scavenge
 killed SCR_COPY_TYPE=RS SCR_SET_FAILURES=2
 lose 0 1
 says "RS, two nodes" 0 "is in" $scavenge
 whole "RS, two nodes"
 killed SCR_COPY_TYPE=RS SCR_SET_FAILURES=2
 lose 0 1 2
-says "RS, three nodes" 1 "ranks 0,1,2 are missing, which are in one RS set of 4 ranks; those of 1 of them" $scavenge
+says "RS, three nodes" 1 "ranks 0,1,2 are missing, all in one RS set of 4 ranks; the files of 1 of these ranks" $scavenge
 lose 3
-says "all nodes" 1 "those of 1 of them would have been enough" $scavenge
+says "all nodes" 1 "the files of 1 of these ranks would have been enough" $scavenge
 killed SCR_COPY_TYPE=SINGLE
 lose 0 2
 says "SINGLE, two nodes" 1 "files of the ranks 0,2 are missing, and nothing was found that protects them" $scavenge
@@ -230,7 +230,7 @@ was=$p
 mv "$p" "$tmp/moved"
 p=$tmp/moved
 SCR_PREFIX=$p run --steps 50
-says "a prefix that was moved: a start" 0 "written at the prefix $was, this is $p" cat "$tmp/log"
+says "a prefix that was moved: a start" 0 "this was written for the prefix $was, but here is $p" cat "$tmp/log"
 SCR_PREFIX=$p says "a prefix that was moved: postrun" 0 "^an earlier run had its files" "$BIN/scr_postrun"
 SCR_PREFIX=$p whole "a prefix that was moved"
 rm -rf "$p"

@@ -395,7 +395,7 @@ fresh 2770
 chmod 600 "$mail/letter"
 check "a run, for its records" 0 "" job 1
 they forge "$p" 77 "$(stat -c %s "$mail/letter")" "$mail"
-says "a forged stage" 0 "belongs to user .*, who has scavenged this dataset, too; .* move it away" as $mine scr_postrun
+says "a forged stage" 0 "belongs to user .*, and only that user can go on with a scavenge that .* move it away" as $mine scr_postrun
 find .scr/scavenge.77.* ! -type l -exec chown $mine {} + -exec chmod go-w {} + # as if it were not forged
 says "a forged stage that leads to a letter" 0 "letters/letter: it is, or lies behind, a link" as $mine scr_postrun
 check "nothing of the letter is on the prefix" 1 "" grep -r precious "$p"
