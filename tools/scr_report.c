@@ -59,6 +59,8 @@ typedef struct {
   int64_t when; /* it ended */
 } report_copy;
 
+#define REPORT_COUNTS 1000 /* nodes, and reasons of halts, that are counted one by one */
+
 /* What happened several times: a node failed, or runs were halted for a reason. */
 typedef struct {
   char    what[200], why[200]; /* the node and the reason of the last time, or the reason and "" */
@@ -172,13 +174,14 @@ static void report_add_span(report_all* a, report_run* r, const char* line, cons
   }
 }
 
-/* WHAT happened at WHEN, and why if WHY is not "". */
+/* WHAT happened at WHEN, and why if WHY is not "".  What is new after REPORT_COUNTS is counted with the last, as others. */
 static void report_add_count(report_all* a, report_counts* l, const char* what, const char* why, int64_t when)
 {
   report_count* c;
   int           i;
 
   for (i = 0; i < l->n && strcmp(l->count[i].what, what) != 0; i++) continue;
+  if (i == REPORT_COUNTS) what = "others", i--;
   if (i == l->n && !scr_grow(&l->count, l->n, sizeof *l->count)) {
     a->failed = 1;
     return;
@@ -186,9 +189,9 @@ static void report_add_count(report_all* a, report_counts* l, const char* what, 
   c = &l->count[i];
   if (i == l->n) {
     memset(c, 0, sizeof *c);
-    snprintf(c->what, sizeof c->what, "%s", what);
     l->n++;
   }
+  snprintf(c->what, sizeof c->what, "%s", what);
   snprintf(c->why, sizeof c->why, "%s", why);
   c->times++;
   c->last = when;

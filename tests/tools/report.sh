@@ -131,6 +131,8 @@ node='host=n1, jobid=57, event=NODE_FAIL, note='
 check "report, nodes that failed, and why" 0 "Nodes that failed               times  last time
   n3                                2  2026-03-01T10:12:00  no space in /ssd
   n12                               1  2026-03-01T10:11:00  <b>: named as down" sh -c '"$1" -f "$2" | sed -n "/^Nodes/,\$p"' sh "$report" "$tmp/log"
+{ cat "$tmp/log"; seq -f "2026-03-01T10:20:00: ${node}\"x%.0f: gone\"" 200000; } >"$tmp/many"
+says "report, nodes without end" 0 "^  others  *199003  2026-03-01T10:20:00  gone$" timeout 20 "$report" -f "$tmp/many"
 "$report" -f "$tmp/log" -o "$tmp/page.html"
 says "report, nodes that failed, in the page" 0 '<td class="name">n12</td><td>1</td><td>2026-03-01T10:11:00</td><td>&lt;b&gt;: named as down</td>' cat "$tmp/page.html"
 # page WHAT: $tmp/page.html is a page with nothing from outside, whose elements are closed
