@@ -141,6 +141,7 @@ static const parameter parameters[] = {
     {"SCR_FETCH", 2, 1, {"1", "0"}},
     {"SCR_TRACK", 2, 1, {"1", "0"}},
     {"SCR_PREFIX_PURGE", 2, 1, {"0", "1"}},
+    {"SCR_SIGNALS", 1, 1, {"", "USR1:checkpoint", "USR1:checkpoint+flush", "USR1:flush, USR1:halt"}},
     {"SCR_MPI_BUF_SIZE", 1, 0, {"4096", "1000", "65536"}},
     {"SCR_FILE_BUF_SIZE", 1, 0, {"8192", "1000", "1M"}},
 };
@@ -253,6 +254,9 @@ static void fate_parameters(void)
   if (truth.log_lost) world_setenv("SCR_TRACK", "0");
   if (plan.beside || plan.last) world_setenv("SCR_PREFIX_PURGE", "0");
   plan.purge = value_is("SCR_PREFIX_PURGE", "1");
+  plan.signals = strstr(world_getenv("SCR_SIGNALS"), "halt")    ? 3
+                 : strstr(world_getenv("SCR_SIGNALS"), "flush") ? 2
+                                                                : *world_getenv("SCR_SIGNALS") != '\0';
   if (plan.logs) plan.logs = value_is("SCR_TRACK", "0") ? 2 : 1;
   plan.fresh = truth.refused; /* the user says that the next run is to begin anew, with another value each time */
   snprintf(text, sizeof text, "%d", S.life);

@@ -1,8 +1,9 @@
 /* ==== LIBC ======================================================================================================
-** What a process asks of the system beside files, memory, threads and children: clocks, names, environment, messages.
+** What a process asks of the system beside files, memory, threads and children: clocks, names, environment, messages,
+** and the handler of one signal.
 **
 ** Offers     world_setenv, world_getenv, world_clear_env of sim.h; sim_clock_gettime and so on, for symbols.txt
-** Signals and terminals are not modelled: the calls fail, or do nothing.
+** Other signals and terminals are not modelled: the calls fail, or do nothing.
 ** ================================================================================================================= */
 #include "sim.h"
 
@@ -149,10 +150,18 @@ int sim_fprintf(FILE* f, const char* format, ...)
   return n;
 }
 
+/* Of SIGUSR1 alone a process can have a handler, which sim_signal calls. */
 int sim_sigaction(int number, const struct sigaction* now, struct sigaction* before)
 {
-  (void)number, (void)now;
+  process* p = S.me;
+
   if (before) memset(before, 0, sizeof *before);
+  if (number != SIGUSR1) return 0;
+  if (before && p->handler) {
+    before->sa_flags = SA_SIGINFO;
+    before->sa_sigaction = (void (*)(int, siginfo_t*, void*))p->handler;
+  }
+  if (now) p->handler = now->sa_flags & SA_SIGINFO ? (void (*)(int, void*, void*))now->sa_sigaction : NULL;
   return 0;
 }
 

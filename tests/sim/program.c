@@ -376,6 +376,7 @@ static int write_dataset(actor* a)
 {
   char     name[NAME_MOST];
   int      kind = (int)draw_step(a, "kind", 8), flags, rc, ok, spoilt = step_one_in(a, "spoilt", 40);
+  int      flushed = truth.wish && plan.signals >= 2 && !S.faults; /* as was asked for before */
   dataset* d;
   talk     words;
   unsigned how;
@@ -393,7 +394,8 @@ static int write_dataset(actor* a)
   talk_end(a, &words, how);
   if (rc == SCR_SUCCESS) {
     if (spoilt) sim_violation("rank %d: Complete_output %s succeeds, though a rank has no files", a->p->id, name);
-    truth_acked(d, plan.bypass || (!plan.async && (d->output || plan.flush == 1)));
+    flushed = (flushed && d->checkpoint) || (!plan.async && (d->output || plan.flush == 1));
+    truth_acked(d, plan.bypass || flushed);
   } else if (!S.faults && !spoilt) {
     sim_violation("rank %d: Complete_output %s: %d, %s", a->p->id, name, rc, SCR_Last_error());
   }
@@ -460,6 +462,28 @@ static void ask(actor* a)
   }
 }
 
+/* A signal asks a rank for a checkpoint: at once, or at any call from now on. */
+static void signal_comes(actor* a)
+{
+  unsigned how = plan.signals ? draw_step(a, "signal", 16) : 0;
+
+  if (how < 14 || a->p->id != (int)draw_step(a, "signal.rank", 64) % plan.members) return;
+  truth.signalled = 1;
+  if (how == 14) truth.wish = 1, sim_signal(a->p);
+  else a->p->signal_at = S.ops + 1 + sim_below(5000);
+}
+
+/* The library says whether a checkpoint is due. */
+static void ask_need(actor* a)
+{
+  int flag = 0, rc = CALL(a, "SCR_Need_checkpoint", SCR_Need_checkpoint(&flag));
+
+  if (rc != SCR_SUCCESS && !S.faults) sim_violation("rank %d: Need_checkpoint: %s", a->p->id, SCR_Last_error());
+  if (rc == SCR_SUCCESS) truth_code(a->p, &a->calls, "the answer of SCR_Need_checkpoint", flag);
+  if (rc == SCR_SUCCESS && !S.faults && truth.wish && !flag)
+    sim_violation("rank %d needs no checkpoint, though a signal has asked for one", a->p->id);
+}
+
 /* Some disk loses a file of the newest dataset, which its redundancy can replace. */
 static void lose_file(const actor* a)
 {
@@ -482,9 +506,10 @@ static int should_exit(actor* a)
   if (rc != SCR_SUCCESS) return 0;
   truth_code(a->p, &a->calls, "the answer of SCR_Should_exit", flag);
   if (S.faults) return flag;
-  if (!flag && truth.halts == 2 && truth.saved > 0)
+  if (!flag && ((truth.halts == 2 && truth.saved > 0) || truth.halt))
     sim_violation("rank %d goes on, though it was to halt after its next checkpoint", a->p->id);
-  if (flag && !truth.halts && !plan.time_limit) sim_violation("rank %d should exit, but nobody wants that", a->p->id);
+  if (flag && !truth.halts && !plan.time_limit && !(truth.signalled && plan.signals == 3))
+    sim_violation("rank %d should exit, but nobody wants that", a->p->id);
   return flag;
 }
 
@@ -499,7 +524,7 @@ void program_ends(process* p)
 void* program_run(void* arg)
 {
   actor me, *a = &me;
-  int   rc, end, flag, part[NODES_MOST];
+  int   rc, end, part[NODES_MOST];
 
   memset(a, 0, sizeof *a);
   a->p = arg;
@@ -522,9 +547,8 @@ void* program_run(void* arg)
   }
   end = plan.last ? 0 : plan.steps >= 0 ? a->step + plan.steps : a->step + 2 + (int)fate_draw("steps", 4);
   while (++a->step <= end) {
-    rc = CALL(a, "SCR_Need_checkpoint", SCR_Need_checkpoint(&flag));
-    if (rc != SCR_SUCCESS && !S.faults) sim_violation("rank %d: Need_checkpoint: %s", a->p->id, SCR_Last_error());
-    if (rc == SCR_SUCCESS) truth_code(a->p, &a->calls, "the answer of SCR_Need_checkpoint", flag);
+    signal_comes(a);
+    ask_need(a);
     if (!write_dataset(a)) break;
     ask(a);
     if (step_one_in(a, "should_exit", 3) && should_exit(a)) break;

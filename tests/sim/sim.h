@@ -120,10 +120,12 @@ struct process {
   size_t      heap_bytes, heap_peak;
   open_file** file;
   int         files;
-  uint64_t    activity;   /* grows with everything that a wait of it may look for */
-  FILE*       out;        /* what a command prints, or NULL */
-  int         background; /* a daemon: the lifetime does not wait for its end */
-  int         beside;     /* a rank of the second application */
+  uint64_t    activity;                                   /* grows with everything that a wait of it may look for */
+  uint64_t    signal_at;                                  /* the call at which it gets SIGUSR1; 0: none */
+  void (*handler)(int number, void* info, void* context); /* of SIGUSR1, with SA_SIGINFO; NULL: none */
+  FILE* out;                                              /* what a command prints, or NULL */
+  int   background;                                       /* a daemon: the lifetime does not wait for its end */
+  int   beside;                                           /* a rank of the second application */
   /* mpi.c */
   struct sim_message *first, **last; /* what has come and was not received */
   struct sim_request* posted;
@@ -199,6 +201,7 @@ void sim_mix(uint64_t x);
 ** name of the call, ARG something of its arguments, for the trace and the hash.
 */
 void sim_call(const char* what, uint64_t arg);
+void sim_signal(process* p); /* P, which runs, gets SIGUSR1 */
 
 /* Returns 1 if the next sim_call ends this process: a write can then be cut in the middle. */
 int sim_dies_now(void);

@@ -11,8 +11,8 @@
 **   T5  Every collective call has the same result on all ranks.
 **   T6  After a regular end nothing is left: memory, files, requests, messages, communicators.
 **   T8  Nothing is written outside the directories of the library.
-**   T9  A run should exit when a person has asked for it, and has saved what it was to save; else not, but near the end
-**       of its allocation.
+**   T9  A run should exit when a person or a signal has asked for it, and has saved what it was to save; else not, but
+**       near the end of its allocation.  It needs a checkpoint when a signal has asked for one.
 **   T7  Without faults, a job comes to its end, within a bounded number of calls (world_run).
 ** What survives
 **   in the cache   while fewer nodes were lost since it was whole than its scheme promises, for as many ranks;
@@ -144,7 +144,7 @@ void truth_begin_life(void)
 
   truth.offered = truth.unread = truth.inits = truth.finals = truth.code = truth.asked = truth.have = truth.warnings =
       0;
-  truth.saved = truth.lost_file = 0;
+  truth.saved = truth.lost_file = truth.signalled = truth.wish = truth.halt = 0;
   truth.begun = truth_clock();
   if (truth.begun < truth.seen) truth.begun = truth.seen;
   truth.text[0] = '\0';
@@ -389,6 +389,8 @@ void truth_acked(dataset* d, int sure_on_prefix)
     truth_crowd(d, plan.cache_size);
     truth.log_lost &= !d->checkpoint;
     truth.saved += d->checkpoint;
+    truth.halt |= d->checkpoint && truth.wish && plan.signals == 3;
+    truth.wish &= !d->checkpoint;
   }
   if (sure_on_prefix) truth_on_prefix(d);
   if (S.faults) d->told = d->left = d->unnoted = 1; /* the flush file may not have it, as a warning has said */

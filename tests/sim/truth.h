@@ -58,6 +58,7 @@ typedef struct {
   int         node_sets;   /* no two ranks of a redundancy set are on the same node */
   int         same_ranks;  /* but only those that as many ranks wrote */
   int         logs;        /* the ranks have logs: 1, and do without them in this lifetime: 2 */
+  int         signals;     /* SIGUSR1 asks for a checkpoint: 1, for its flush: 2, and for the end of the run: 3 */
   int         wished;      /* the dataset that the user wants, by SCR_CURRENT; 0: whatever is newest */
   int         fresh;       /* the user begins anew: SCR_FRESH_START */
   int         purge;       /* and with an empty prefix: SCR_PREFIX_PURGE, which may have been served */
@@ -98,6 +99,8 @@ typedef struct {
   int       unread;             /* 1: the program has refused a checkpoint without files, which says not which it is */
   int       loaded[TRIES_MOST]; /* at each try of this lifetime to restart: the dataset, by its bytes */
   int       saved;              /* checkpoints that were acknowledged in this lifetime */
+  int       signalled;          /* SIGUSR1 has come, maybe in a call of the library; */
+  int       wish, halt;         /* surely before one: a checkpoint is due, or the end of the run after it */
   int       lost_file;          /* a file of the cache was lost in it */
   int       daemon_struck;      /* a daemon was killed in it */
   int       lock_held;          /* somebody held a lock of the prefix when it began: what that guards is not swept */

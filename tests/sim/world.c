@@ -557,6 +557,13 @@ int sim_dies_now(void)
   return S.ops + 1 >= S.kill_at || S.ops + 1 >= S.end_at;
 }
 
+void sim_signal(process* p)
+{
+  p->signal_at = 0;
+  sim_note("rank %d: SIGUSR1%s%s", p->id, p->api ? " in " : "", p->api ? p->api : "");
+  if (p->handler) p->handler(SIGUSR1, NULL, NULL);
+}
+
 void sim_call(const char* what, uint64_t arg)
 {
   fiber* f = S.cur;
@@ -573,6 +580,7 @@ void sim_call(const char* what, uint64_t arg)
   if (S.ops >= S.kill_at) world_strike();
   if (S.ops >= S.end_at) world_kill_ranks();
   if (!S.me->alive) fiber_leave();
+  if (S.me->signal_at && S.ops >= S.me->signal_at) sim_signal(S.me);
   if (sim_chance(S.preempt)) fiber_yield();
 }
 
