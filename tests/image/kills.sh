@@ -189,13 +189,13 @@ kills() {
 
   # from the request to the end of the image; the second one is complete when SCR_Complete_output has returned
   r=0
-  for f in img_streams_objection img_drain img_agree_totals img_agree_barrier img_lib_due img_files_save img_lib_write \
-    SCR_Route_file img_write; do
+  for f in img_streams_objection img_drain img_agree_totals img_lib_due img_files_save img_lib_write SCR_Route_file \
+    img_write; do
     in_image 1 1 $r $f 1
     r=$(((r + 1) % ranks))
   done
   hold=40
-  in_image 1 1 1 img_agree_barrier 1
+  in_image 1 1 1 img_agree_totals 1
   in_image 1 1 0 SCR_Complete_output 1
   in_image 1 1 all SCR_Complete_output 1
   in_image 2 2 0 img_lib_leave 1
@@ -223,7 +223,8 @@ kills() {
   # the restart
   r=0
   for f in img_agree_start img_lib_start SCR_Init_comm SCR_Have_restart SCR_Start_restart SCR_Route_file img_compare \
-    img_load SCR_Complete_restart img_resume img_files_resumed img_comm_resumed img_types_resumed img_repost; do
+    img_load SCR_Complete_restart img_resume img_files_resumed img_agree_barrier img_comm_resumed img_types_resumed \
+    img_repost; do
     in_restart $r $f 1
     r=$(((r + 1) % ranks))
   done
@@ -294,9 +295,10 @@ all_calls() {
 # ---- chains: each run takes images, and is killed somewhere; a node may be lost between two
 
 in_starts="img_agree_start:1 img_lib_start:1 SCR_Init_comm:1 SCR_Have_restart:1 SCR_Route_file:1 img_compare:1
-  img_load:1 SCR_Complete_restart:1 img_resume:1 img_files_resumed:1 img_comm_resumed:1 img_types_resumed:1 img_repost:1
-  SCR_Init_comm:1:openat SCR_Init_comm:1:rename SCR_Init_comm:1:read img_load:1:read img_load:1:munmap"
-in_images="img_streams_objection img_drain img_agree_totals img_agree_barrier img_lib_due img_files_save img_lib_write
+  img_load:1 SCR_Complete_restart:1 img_resume:1 img_files_resumed:1 img_agree_barrier:1 img_comm_resumed:1
+  img_types_resumed:1 img_repost:1 SCR_Init_comm:1:openat SCR_Init_comm:1:rename SCR_Init_comm:1:read img_load:1:read
+  img_load:1:munmap"
+in_images="img_streams_objection img_drain img_agree_totals img_lib_due img_files_save img_lib_write
   img_write SCR_Complete_output img_lib_leave img_repost"
 in_writes="img_drain:sched_yield img_write:write img_write:close img_lib_write:mkdir img_lib_write:openat
   SCR_Complete_output:openat SCR_Complete_output:pwrite SCR_Complete_output:rename SCR_Complete_output:fsync
