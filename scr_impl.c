@@ -482,11 +482,26 @@ SCR_FN int scr_fence_is_of(int at, const char* name, uid_t user)
   return 0;
 }
 
+/*
+** Like scr_fence_enter, for two names, of which *X and the result are the descriptors.  Names in one directory have it
+** opened once: who exchanges it meanwhile does not lead from one directory to another.
+*/
+SCR_FN int scr_fence_enter_both(const char* from, const char* to, int* x, const char** a, const char** b)
+{
+  const char* slash = strrchr(from, '/');
+  size_t      n = slash != NULL ? (size_t)(slash + 1 - from) : 0;
+
+  *x = scr_fence_enter(from, a);
+  if (*x < 0 || strncmp(from, to, n) != 0 || strchr(to + n, '/') != NULL) return *x == -1 ? -1 : scr_fence_enter(to, b);
+  *b = to + n;
+  return fcntl(*x, F_DUPFD_CLOEXEC, 0);
+}
+
 /* Rename FROM if it is a file of USER. */
 SCR_FN int scr_os_rename_of(const char* from, const char* to, uid_t user)
 {
   const char *a, *b;
-  int         x = scr_fence_enter(from, &a), y = x == -1 ? -1 : scr_fence_enter(to, &b);
+  int         x, y = scr_fence_enter_both(from, to, &x, &a, &b);
   int         may = y != -1 && scr_fence_is_of(x, a, user);
 
   return scr_fence_close(x, scr_fence_close(y, may ? renameat(x, a, y, b) : -1));
@@ -500,7 +515,7 @@ SCR_FN int scr_os_rename(const char* from, const char* to)
 SCR_FN int scr_os_link(const char* from, const char* to)
 {
   const char *a, *b;
-  int         x = scr_fence_enter(from, &a), y = x == -1 ? -1 : scr_fence_enter(to, &b);
+  int         x, y = scr_fence_enter_both(from, to, &x, &a, &b);
 
   return scr_fence_close(x, scr_fence_close(y, y == -1 ? -1 : linkat(x, a, y, b, 0)));
 }
@@ -1624,13 +1639,12 @@ SCR_FN int scr_file_has_writers(const struct stat* st, int listed)
 
 /*
 ** Returns 1 if the owner of the file ST is this user, root or the owner of the prefix TOP, or if ST has TOP's group and
-** that group may write to TOP.  A stranger in a TOP that all can write to is none of these: if TOP is setgid, all that
-** they make has its group.
+** that group may write to TOP, but not all users: the group may be that of all, or what they make may get it.
 */
 SCR_FN int scr_file_is_known(const struct stat* st, const struct stat* top)
 {
   return st->st_uid == geteuid() || st->st_uid == 0 || st->st_uid == top->st_uid ||
-         (top->st_mode & S_IWGRP && top->st_gid == st->st_gid && !(top->st_mode & S_IWOTH && top->st_mode & S_ISGID));
+         (top->st_mode & S_IWGRP && top->st_gid == st->st_gid && !(top->st_mode & S_IWOTH));
 }
 
 /*
@@ -13570,13 +13584,22 @@ SCR_FN int scr_extract_wants(const scr_extraction* x, const scr_object* o)
          (scr_path_below(x->dir, o->rel, &below) && strcmp(x->name, below) == 0);
 }
 
-/* Copy the file O of dataset ID to its path below x->into, and compare its checksum.  A file that is there stays. */
+/*
+** Copy the file O of dataset ID to its path below x->into, and compare its checksum.  A file that is there stays.
+** SCR_ERR_UNSAFE if somebody else chose the name of a hidden file: programs take such a file for settings of its owner.
+*/
 SCR_FN int scr_extract_file(scr_extraction* x, const scr_object* o, int id)
 {
   struct stat st;
   char        to[SCR_MAX_FILENAME], above[SCR_MAX_FILENAME];
   int         rc = scr_fmt(to, sizeof to, "%s/%s", x->into, o->rel);
 
+  if (rc == SCR_SUCCESS && o->by != 0 && (*o->rel == '.' || strstr(o->rel, "/.") != NULL))
+    rc = SCR_ERR(
+        SCR_ERR_UNSAFE,
+        "%s would be a hidden file of yours, and the map that names it may be another user's work; let its owner "
+        "extract it",
+        to);
   if (rc == SCR_SUCCESS) rc = scr_path_dir_of(to, above, sizeof above);
   if (rc == SCR_SUCCESS && scr_os.lstat(to, &st) == 0)
     rc = SCR_ERR(SCR_ERR_ARG, "%s is there already; move it away, or extract into another directory", to);

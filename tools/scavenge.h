@@ -128,8 +128,11 @@ SCR_FN int scavenge_find_nodes(const scavenge_options* o, scavenge_which which, 
   else if (rc == SCR_SUCCESS) {
     rc = which == SCAVENGE_LAST_RUN ? scr_nodes_file_walk(o->prefix, scavenge_choose, &c)
                                     : scr_nodes_file_walk_before(o->prefix, scavenge_choose, &c);
+    if (rc == SCR_ERR_UNSAFE && which == SCAVENGE_LAST_RUN)
+      scr_warn("%s; the nodes of the allocation are asked, with the directories of the parameters", scr_err_text);
     if (rc == SCR_SUCCESS) rc = c.rc;
-    else if (which == SCAVENGE_LAST_RUN && (rc == SCR_ERR_NOT_FOUND || rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC))
+    else if (which == SCAVENGE_LAST_RUN &&
+             (rc == SCR_ERR_NOT_FOUND || rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC || rc == SCR_ERR_UNSAFE))
       rc = scavenge_choose_all(o, NULL, &c);
   }
   if (rc == SCR_SUCCESS && into->node.n == 0)

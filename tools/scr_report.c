@@ -175,7 +175,8 @@ static void report_add_span(report_all* a, report_run* r, const char* line, cons
 }
 
 /*
-** WHAT happened at WHEN, and why if WHY is not "".  What is new after REPORT_COUNTS is counted with the last, as others.
+** WHAT happened at WHEN, and why if WHY is not "".  What is new after REPORT_COUNTS is counted with the last one, as
+** others.
 */
 static void report_add_count(report_all* a, report_counts* l, const char* what, const char* why, int64_t when)
 {

@@ -4,6 +4,7 @@
 ** of a container.  For users.sh.
 **
 ** Usage: forge_map PREFIX NAME SIZE deleted|renaming|packed     NAME, of SIZE bytes, is below PREFIX
+** COPY: the name of the file that the container has; default: forged/copy.
 */
 #define SCR_SERIAL
 #include "../../scr_impl.c"
@@ -16,6 +17,7 @@ int main(int argc, char** argv)
   scr_index   index;
   char        path[SCR_MAX_FILENAME];
   int         rc, packed = argc == 5 && strcmp(argv[4], "packed") == 0;
+  const char* copy = getenv("COPY") != NULL ? getenv("COPY") : "forged/copy";
   int         deleted = argc == 5 && strcmp(argv[4], "deleted") == 0;
 
   if (argc != 5) return 2;
@@ -31,7 +33,7 @@ int main(int argc, char** argv)
   snprintf(d.name, sizeof d.name, "forged");
   snprintf(d.dir, sizeof d.dir, "forged");
   scr_objects_add_owner(&l, 0);
-  if ((o = scr_objects_add(&l, 0, packed ? "forged/copy" : argv[2])) == NULL) return 1;
+  if ((o = scr_objects_add(&l, 0, packed ? copy : argv[2])) == NULL) return 1;
   o->size = d.bytes;
   o->mode = 0666;
   rc = packed ? scr_extents_add(&o->packed, argv[2], 0, o->size) : SCR_SUCCESS;

@@ -192,6 +192,11 @@ they mkdir .scr
 job 1
 tell "a .scr of somebody else, which has the group of the prefix" "/.scr belongs to user $(id -u $theirs), who is neither you nor the owner of"
 fresh 1777
+chgrp $(id -g $theirs) "$p" && chmod 1777 "$p"
+they mkdir .scr
+job 1
+tell "a .scr of somebody else, of whose group the prefix is" "/.scr belongs to user $(id -u $theirs), who is neither you nor the owner of"
+fresh 1777
 they mkdir .scr
 job 1
 tell "a .scr of somebody else" "/.scr belongs to user $(id -u $theirs), who is neither you nor the owner of"
@@ -316,6 +321,14 @@ chown $mine .scr/nodes.scr # as if it were not theirs
 says "directories that no run has used" 1 "work stays as it is: it has no .*/prefix.scrinfo" as $mine scr_clean
 check "they are as they were" 0 "filemap.c scr.dataset.results data" sh -c "cd '$tmp/home/work' && echo \$(ls -A . ) \$(cat */data)"
 
+fresh 2770
+SCR_FLUSH=0 check "a run that leaves its checkpoint in its caches" 0 "" job 2
+rm -f pid.*
+SCR_FLUSH=0 SCR_JOB_ID=58 job_of $theirs 1
+check "another user's run there" 0 $theirs stat -c %U .scr/nodes.scr
+says "its checkpoint is saved" 0 "nodes.scr is what user $(id -u $theirs) has written.*; the nodes of the allocation are asked" as $mine scr_postrun
+check "it is on the prefix" 0 "rank_0 rank_1 rank_2" sh -c "echo \$(ls step.2)"
+
 # ---- a base
 fresh 755
 rm -rf "$base" && mkdir "$base" && chmod 1777 "$base"
@@ -420,6 +433,18 @@ check "a forged renaming: the file is as it was" 0 "a thesis" cat private/thesis
 forged packed
 says "a forged container" 1 "private/thesis belongs to user .*, and the rank2file map" as $mine scr_index --extract forged --into "$p/out"
 check "a forged container: nothing is copied" 0 "" find "$p" -path '*copy'
+for copy in forged/.scrconf .config/start forged/look; do
+  fresh 2770
+  check "a run, for a map" 0 "" job 1
+  they sh -c 'umask 0; echo settings >settings'
+  COPY=$copy they forge_map "$p" settings 9 packed
+  as $mine mkdir "$tmp/home/look"
+  case $copy in
+  *look) check "what another user names is extracted" 0 - as $mine scr_index --extract forged --into "$tmp/home/look" ;;
+  *) says "but not as settings: $copy" 1 "$copy would be a hidden file of yours" as $mine scr_index --extract forged --into "$tmp/home/look" ;;
+  esac
+done
+check "the file that is extracted" 0 settings cat "$tmp/home/look/forged/look"
 fresh 2770
 check "a run, whose maps nobody else may change" 0 "" job 1
 check "its maps have no right for others to write" 0 "" find step.1/.scr -name 'rank2file*' -perm /022
