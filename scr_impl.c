@@ -24955,36 +24955,75 @@ SCR_FN const char* scr_run_without_cache(void)
   return !distribute ? "SCR_DISTRIBUTE=0" : purge ? "SCR_CACHE_PURGE=1" : NULL;
 }
 
+/* Returns 1 if others have removed files of the checkpoint of NOTE, which INDEX has, from the prefix. */
+SCR_FN int scr_run_is_purged(const scr_index* index, const scr_flush_note* note)
+{
+  scr_index_item it;
+
+  return note->flags & SCR_FLAG_CHECKPOINT && note->location & SCR_LOCATION_PREFIX &&
+         scr_index_same(index, &note->identity, &it) && it.complete && !it.failed && !it.passed &&
+         !scr_prefix_has(scr.world.prefix, &it);
+}
+
+/*
+** NEWEST receives the newest good checkpoint of INDEX.  Of those that a cache has, as R notes, and this run has not
+** found there, it is one whose files are on the prefix.
+*/
+SCR_FN void scr_run_newest(scr_record* r, const scr_index* index, scr_index_item* newest)
+{
+  scr_flush_note note;
+  int            below = INT_MAX;
+
+  do {
+    scr_index_newest(index, below, NULL, newest);
+    below = newest->id;
+  } while (below > 0 && scr_dataset_find(below) == NULL && scr_flush_file_get(r, below, &note) &&
+           note.location & SCR_LOCATION_CACHE && scr_run_is_purged(index, &note));
+}
+
 /*
 ** Returns 1 if NOTE is of a complete checkpoint that this run has not found, neither in the cache nor on the prefix,
 ** and that is newer than dataset NEWEST, up to which the prefix has one, or a fresh start has cut them off.
 */
-SCR_FN int scr_run_is_lost(int newest, const scr_flush_note* note)
+SCR_FN int scr_run_is_lost(const scr_index* index, int newest, const scr_flush_note* note)
 {
-  return note->flags & SCR_FLAG_CHECKPOINT && note->location & SCR_LOCATION_CACHE &&
-         !(note->location & SCR_LOCATION_PREFIX) && note->id > newest && !scr.fresh_start;
+  return note->flags & SCR_FLAG_CHECKPOINT && note->location & SCR_LOCATION_CACHE && note->id > newest &&
+         !scr.fresh_start && (!(note->location & SCR_LOCATION_PREFIX) || scr_run_is_purged(index, note));
+}
+
+/* Returns 1 if the dataset of NOTE is in the cache of this job, with which this run does without. */
+SCR_FN int scr_run_drops_cache_of(const scr_flush_note* note)
+{
+  return scr_run_without_cache() != NULL && strcmp(note->job, scr.world.home.job) == 0;
+}
+
+/* Returns 1 if NOTE is of an output that is nowhere but in a cache. */
+SCR_FN int scr_run_is_only_output(const scr_flush_note* note)
+{
+  return note->flags & SCR_FLAG_OUTPUT && note->location & SCR_LOCATION_CACHE &&
+         !(note->location & SCR_LOCATION_PREFIX);
 }
 
 /*
-** Returns 1 if NOTE is of an output that only a cache has which this run does not find, and that it does not write
-** again, as it goes on from a newer checkpoint.  This is told once; the note stays for the commands of this run.
+** Returns 1 if NOTE is of an output that only a cache has which this run does not find, and that may not be written
+** again: this run goes on from a newer checkpoint, for which the note stays until the next run; or it keeps the notes of
+** LOST newer checkpoints, and that of the output with them.
 */
-SCR_FN int scr_run_leaves_output(int newest, const scr_flush_note* note)
+SCR_FN int scr_run_leaves_output(int newest, int lost, const scr_flush_note* note)
 {
   const scr_dataset* ds = scr_dataset_newest();
 
-  return note->flags & SCR_FLAG_OUTPUT && note->location & SCR_LOCATION_CACHE &&
-         !(note->location & SCR_LOCATION_PREFIX) && *note->where == '\0' && !scr.fresh_start &&
-         (note->id < newest || (ds != NULL && note->id < ds->desc.identity.id)) &&
-         (scr_run_without_cache() == NULL || strcmp(note->job, scr.world.home.job) != 0);
+  if (!scr_run_is_only_output(note) || scr.fresh_start || scr_run_drops_cache_of(note)) return 0;
+  return lost > 0 || (*note->where == '\0' && (note->id < newest || (ds != NULL && note->id < ds->desc.identity.id)));
 }
 
-/* Tell that this run leaves the output of NOTE, and what copies it. */
-SCR_FN void scr_run_tell_output(const scr_flush_note* note)
+/* Tell, once, that this run leaves the output of NOTE on WHERE, and what copies it. */
+SCR_FN void scr_run_tell_output(scr_flush_note* note, const char* where)
 {
+  if (*note->where != '\0') return;
+  snprintf(note->where, sizeof note->where, "%s", where);
   scr_warn("the output %s (dataset %d) was not copied to the prefix, and cannot be reached by this run: it is in the "
-           "cache of job %s on %s; copy it with `scr_scavenge --id %d --jobset HOSTS --from DIRECTORY`, with these "
-           "hosts and their cache directory",
+           "cache of job %s on %s; `scr_scavenge --id %d`, before another run starts, copies it",
            note->name, note->id, note->job, note->where, note->id);
 }
 
@@ -24996,7 +25035,7 @@ SCR_FN int scr_run_is_replaced(const scr_flush_note* note)
 {
   int i;
 
-  if (scr_run_without_cache() != NULL && strcmp(note->job, scr.world.home.job) == 0) return 1;
+  if (scr_run_drops_cache_of(note)) return 1;
   for (i = 0; i < scr.datasets && *note->where == '\0'; i++) {
     const scr_dataset* ds = &scr.dataset[i];
     if (ds->life == SCR_WHOLE && ds->desc.ckpt > 0 && ds->desc.identity.id > note->id &&
@@ -25049,6 +25088,24 @@ SCR_FN void scr_run_tell_unindexed(const scr_flush_note* note)
            k > 0 ? "; " : "", *note->name ? note->name : "a checkpoint", note->id, scr.world.prefix);
 }
 
+/* What is told about lost checkpoints ends: N are listed, of which scr.lost.text names the newest; or R may miss some. */
+SCR_FN void scr_run_end_lost(const scr_record* r, int n)
+{
+  if (n == 0 && scr_flush_file_is_doubtful(r)) {
+    scr.lost.at_stake = 1;
+    snprintf(
+        scr.lost.text, sizeof scr.lost.text,
+        "the flush file of %.600s, which is damaged or cannot be read, may list checkpoints in the caches of other "
+        "jobs or nodes",
+        scr.world.prefix);
+  }
+  if (n > 0)
+    snprintf(
+        scr.lost.text + strlen(scr.lost.text), sizeof scr.lost.text - strlen(scr.lost.text),
+        "%s cannot be reached by this run, job %.40s on %.80s, with the control directory %.200s and the prefix %.200s",
+        n > 3 ? " and older ones" : "", scr.world.home.job, scr.world.home.host, scr.world.cntl, scr.world.prefix);
+}
+
 /* Returns 1 if R has notes of what this run could not reach. */
 SCR_FN int scr_run_leaves_work(const scr_record* r)
 {
@@ -25062,7 +25119,8 @@ SCR_FN int scr_run_leaves_work(const scr_record* r)
 
 /*
 ** Remove the notes that earlier runs have left in R, except these: of datasets that are set aside, if work is lost with
-** them; of lost checkpoints, until the prefix has a newer one; of lost outputs, until the next run; and of flushed
+** them; of lost checkpoints, until the prefix has a newer one, and of lost outputs before these; else of lost outputs until
+** the next run; and of flushed
 ** checkpoints, while the prefix has no index.  Notes of the datasets that this run has found are written anew later.
 */
 SCR_FN void scr_run_sift_notes(scr_record* r, const scr_index* index)
@@ -25071,10 +25129,10 @@ SCR_FN void scr_run_sift_notes(scr_record* r, const scr_index* index)
   scr_index_item newest;
   char           where[sizeof note.where];
   int            id = INT_MAX, n = 0, purged = 0, until = scr_index_last_passed(index, 1);
-  int            no_index = scr_run_lacks_index(), unindexed = 0;
+  int            no_index = scr_run_lacks_index(), unindexed = 0, lost;
 
   scr_nodes_file_where(scr.world.prefix, where, sizeof where);
-  scr_index_newest(index, INT_MAX, NULL, &newest);
+  scr_run_newest(r, index, &newest);
   if (newest.id > until) until = newest.id;
   memset(&scr.lost, 0, sizeof scr.lost);
   scr_flush_file_begin(r, scr.dataset_id);
@@ -25093,16 +25151,17 @@ SCR_FN void scr_run_sift_notes(scr_record* r, const scr_index* index)
       scr_flush_file_put(r, &note);
       if (unindexed == 0) unindexed = note.id;
     }
-    if (!scr_run_is_lost(until, &note)) {
-      if (!scr_run_leaves_output(newest.id, &note)) continue;
-      memcpy(note.where, where, sizeof where);
+    lost = scr_run_is_lost(index, until, &note);
+    if ((lost || scr_run_is_only_output(&note)) && scr_run_drops_cache_of(&note) && purged++ == 0)
+      scr_warn("%s deletes %s (dataset %d) from the cache, and the prefix has %s", scr_run_without_cache(),
+               *note.name ? note.name : "a checkpoint", note.id,
+               lost ? "no checkpoint that is so new" : "no copy of this output");
+    if (!lost) {
+      if (!scr_run_leaves_output(newest.id, n, &note)) continue;
+      scr_run_tell_output(&note, where);
       scr_flush_file_put(r, &note);
-      scr_run_tell_output(&note);
       continue;
     }
-    if (scr_run_without_cache() != NULL && strcmp(note.job, scr.world.home.job) == 0 && purged++ == 0)
-      scr_warn("%s deletes %s (dataset %d) from the cache, and the prefix has no checkpoint that is so new",
-               scr_run_without_cache(), *note.name ? note.name : "a checkpoint", note.id);
     if (scr_run_is_replaced(&note)) continue;
     note.location = SCR_LOCATION_CACHE;
     if (*note.where == '\0') memcpy(note.where, where, sizeof where);
@@ -25110,19 +25169,7 @@ SCR_FN void scr_run_sift_notes(scr_record* r, const scr_index* index)
     if (scr_run_without_cache() == NULL) scr_run_tell_lost(&note, n++);
   }
   if (scr_dataset_newest() != NULL || newest.id > 0 || scr.fresh_start) scr_flush_file_doubt(r, 0);
-  if (n == 0 && scr_flush_file_is_doubtful(r)) {
-    scr.lost.at_stake = 1;
-    snprintf(
-        scr.lost.text, sizeof scr.lost.text,
-        "the flush file of %.600s, which is damaged or cannot be read, may list checkpoints in the caches of other "
-        "jobs or nodes",
-        scr.world.prefix);
-  }
-  if (n > 0)
-    snprintf(
-        scr.lost.text + strlen(scr.lost.text), sizeof scr.lost.text - strlen(scr.lost.text),
-        "%s cannot be reached by this run, job %.40s on %.80s, with the control directory %.200s and the prefix %.200s",
-        n > 3 ? " and older ones" : "", scr.world.home.job, scr.world.home.host, scr.world.cntl, scr.world.prefix);
+  scr_run_end_lost(r, n);
   if (scr_flush_file_get(r, unindexed, &note)) scr_run_tell_unindexed(&note);
   scr.lost.elsewhere = scr_run_leaves_work(r);
 }

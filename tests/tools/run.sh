@@ -403,9 +403,27 @@ says "output that is in the way of a checkpoint, as postrun says" 1 "what is new
 says "output that is in the way of a checkpoint, a program that is done" 4 "the program is done, but dataset [0-9]*, .*, is in caches only" $alone "$run" sh -c true
 check "output that is in the way of a checkpoint: the remedy" 0 - "$BIN/scr_scavenge" --id 4
 leaves "output in the cache of another job"
-says "output in the cache of another job is named" 5 "the output out.2 (dataset 2) was not copied to the prefix, and cannot be reached by this run: it is in the cache of job 7 on $host, in $tmp/base/me/scr.7; .scr_scavenge --id 2 --jobset" $alone SCR_JOB_ID=8 $MPIEXEC -n 2 "$tmp/named"
-check "output in the cache of another job: the remedy" 0 - "$BIN/scr_scavenge" --id 2 --jobset "$host" --from "$tmp/base/me/scr.7"
+says "output in the cache of another job is named" 5 "the output out.2 (dataset 2) was not copied to the prefix, and cannot be reached by this run: it is in the cache of job 7 on $host, in $tmp/base/me/scr.7; .scr_scavenge --id 2., before another run starts, copies it" $alone SCR_JOB_ID=8 $MPIEXEC -n 2 "$tmp/named"
+check "output in the cache of another job: the remedy" 0 - "$BIN/scr_scavenge" --id 2
 check "output in the cache of another job: it is there" 0 "" test -f out.2/r1
+leaves "output in the cache of another job, later"
+for i in 1 2; do check "output in the cache of another job, later: run $i" 5 - $alone SCR_JOB_ID=8 $MPIEXEC -n 2 "$tmp/named"; done
+check "output in the cache of another job, later: the remedy" 0 - "$BIN/scr_scavenge" --id 2 --jobset "$host" --from "$tmp/base/me/scr.7"
+leaves "output in a cache that is emptied"
+says "output in a cache that is emptied is named" 5 "SCR_CACHE_PURGE=1 deletes out.2 (dataset 2) from the cache, and the prefix has no copy of this output" $alone SCR_CACHE_PURGE=1 $MPIEXEC -n 2 "$tmp/named"
+new
+: >out.2
+check "output before a lost checkpoint: a job" 5 - $alone SCR_FLUSH=0 $MPIEXEC -n 2 "$tmp/named" c:ck.1 o:out.2 c:ck.3
+rm out.2
+for i in 1 2; do says "output before a lost checkpoint: start $i in vain" 4 "ck.3 (dataset 3, in the cache of job 7" $alone SCR_JOB_ID=8 $MPIEXEC -n 2 "$tmp/named" c:ck.4; done
+says "output before a lost checkpoint is saved with it" 0 "dataset 2 is in" "$BIN/scr_postrun"
+check "output before a lost checkpoint: both are there" 0 "" test -f out.2/r1 -a -f ck.3/r1
+new
+check "a purged checkpoint that another job has in its cache: a job" 5 - $alone SCR_FLUSH=1 $MPIEXEC -n 2 "$tmp/named" c:ck.1 c:ck.2
+rm ck.2/r*
+says "a purged checkpoint that another job has in its cache is named" 5 "ck.2 (dataset 2, in the cache of job 7" $alone SCR_JOB_ID=8 $MPIEXEC -n 2 "$tmp/named"
+check "a purged checkpoint that another job has in its cache is saved" 0 - "$BIN/scr_postrun"
+check "a purged checkpoint that another job has in its cache is there" 0 "" test -f ck.2/r1
 leaves "output that is a checkpoint, in the cache of another job" b
 says "output that is a checkpoint, in the cache of another job, is named" 5 "the output out.2 (dataset 2) was not copied" $alone SCR_JOB_ID=8 $MPIEXEC -n 2 "$tmp/named"
 leaves "output in the cache of another job, two runs"
