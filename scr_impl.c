@@ -483,8 +483,8 @@ SCR_FN int scr_fence_is_of(int at, const char* name, uid_t user)
 }
 
 /*
-** Like scr_fence_enter, for two names, of which *X and the result are the descriptors.  Names in one directory have it
-** opened once: who exchanges it meanwhile does not lead from one directory to another.
+** Like scr_fence_enter, for two names: *X and the result are the descriptors, for scr_fence_close_both.  They are one
+** for names in one directory: who exchanges that meanwhile does not lead from it to another.
 */
 SCR_FN int scr_fence_enter_both(const char* from, const char* to, int* x, const char** a, const char** b)
 {
@@ -494,7 +494,12 @@ SCR_FN int scr_fence_enter_both(const char* from, const char* to, int* x, const 
   *x = scr_fence_enter(from, a);
   if (*x < 0 || strncmp(from, to, n) != 0 || strchr(to + n, '/') != NULL) return *x == -1 ? -1 : scr_fence_enter(to, b);
   *b = to + n;
-  return fcntl(*x, F_DUPFD_CLOEXEC, 0);
+  return *x;
+}
+
+SCR_FN int scr_fence_close_both(int x, int y, int rc)
+{
+  return scr_fence_close(x, y != x ? scr_fence_close(y, rc) : rc);
 }
 
 /* Rename FROM if it is a file of USER. */
@@ -504,7 +509,7 @@ SCR_FN int scr_os_rename_of(const char* from, const char* to, uid_t user)
   int         x, y = scr_fence_enter_both(from, to, &x, &a, &b);
   int         may = y != -1 && scr_fence_is_of(x, a, user);
 
-  return scr_fence_close(x, scr_fence_close(y, may ? renameat(x, a, y, b) : -1));
+  return scr_fence_close_both(x, y, may ? renameat(x, a, y, b) : -1);
 }
 
 SCR_FN int scr_os_rename(const char* from, const char* to)
@@ -517,7 +522,7 @@ SCR_FN int scr_os_link(const char* from, const char* to)
   const char *a, *b;
   int         x, y = scr_fence_enter_both(from, to, &x, &a, &b);
 
-  return scr_fence_close(x, scr_fence_close(y, y == -1 ? -1 : linkat(x, a, y, b, 0)));
+  return scr_fence_close_both(x, y, y == -1 ? -1 : linkat(x, a, y, b, 0));
 }
 
 /* Remove PATH if it is a file of USER. */
@@ -25006,8 +25011,8 @@ SCR_FN int scr_run_is_only_output(const scr_flush_note* note)
 
 /*
 ** Returns 1 if NOTE is of an output that only a cache has which this run does not find, and that may not be written
-** again: this run goes on from a newer checkpoint, for which the note stays until the next run; or it keeps the notes of
-** LOST newer checkpoints, and that of the output with them.
+** again: this run goes on from a newer checkpoint, and the note stays until the next run; or it keeps the notes of LOST
+** newer checkpoints, and that of the output with them.
 */
 SCR_FN int scr_run_leaves_output(int newest, int lost, const scr_flush_note* note)
 {
@@ -25088,7 +25093,7 @@ SCR_FN void scr_run_tell_unindexed(const scr_flush_note* note)
            k > 0 ? "; " : "", *note->name ? note->name : "a checkpoint", note->id, scr.world.prefix);
 }
 
-/* What is told about lost checkpoints ends: N are listed, of which scr.lost.text names the newest; or R may miss some. */
+/* End what is told of lost checkpoints: N are noted, of which scr.lost.text names the newest; or R may miss some. */
 SCR_FN void scr_run_end_lost(const scr_record* r, int n)
 {
   if (n == 0 && scr_flush_file_is_doubtful(r)) {
@@ -25119,9 +25124,9 @@ SCR_FN int scr_run_leaves_work(const scr_record* r)
 
 /*
 ** Remove the notes that earlier runs have left in R, except these: of datasets that are set aside, if work is lost with
-** them; of lost checkpoints, until the prefix has a newer one, and of lost outputs before these; else of lost outputs until
-** the next run; and of flushed
-** checkpoints, while the prefix has no index.  Notes of the datasets that this run has found are written anew later.
+** them; of lost checkpoints, until the prefix has a newer one, and of lost outputs before these; of other lost outputs,
+** until the next run; and of flushed checkpoints, while the prefix has no index.  Notes of the datasets that this run
+** has found are written anew later.
 */
 SCR_FN void scr_run_sift_notes(scr_record* r, const scr_index* index)
 {

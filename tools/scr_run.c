@@ -547,7 +547,7 @@ static void run_find_checkpoint(const run_job* j, int below, run_checkpoint* c)
   while ((id = scr_flush_file_before(&file, id)) != 0)
     if (scr_flush_file_get(&file, id, &note) && note.flags & SCR_FLAG_CHECKPOINT &&
         !scr_flush_note_is_refused(j->prefix, &note) &&
-        (note.location & SCR_LOCATION_CACHE || scr_flush_note_on_prefix(j->prefix, &note)))
+        ((note.location & SCR_LOCATION_CACHE && *note.where == '\0') || scr_flush_note_on_prefix(j->prefix, &note)))
       break;
   if ((c->id = id) != 0) {
     c->number = note.ckpt;
