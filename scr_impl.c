@@ -1321,7 +1321,7 @@ SCR_FN int scr_utf8_length(const unsigned char* s)
 **            scr_file_size, scr_file_has_size, scr_file_open, scr_tree_remove, scr_flat_remove, scr_writers,
 **            scr_writers_find, scr_writers_has, scr_path_stays, scr_file_plain, scr_file_is_listed,
 **            scr_file_has_writers, scr_file_distrust, scr_file_is_known, scr_file_trusted, scr_dir_is_shared,
-**            scr_dir_is_empty, scr_file_claim, scr_file_is_claim.
+**            scr_dir_is_empty, scr_file_is_claimable, scr_file_claim, scr_file_is_claim.
 ** Invariants
 **   T1  A reduced path has no empty component, no ".", and ".." only in front of a relative path.
 ** Failure    SCR_ERR_PATH if a buffer is too short.
@@ -1697,6 +1697,12 @@ SCR_FN int scr_dir_is_shared(const char* dir)
   return stat(dir, &st) == 0 && (st.st_mode & (S_IWGRP | S_IWOTH) || (st.st_uid != geteuid() && st.st_uid != 0));
 }
 
+/* Returns 1 if ST is a plain file of this user with a single link: nobody else can have placed it, or redirect it. */
+SCR_FN int scr_file_is_claimable(const struct stat* st)
+{
+  return S_ISREG(st->st_mode) && st->st_uid == geteuid() && st->st_nlink == 1;
+}
+
 /*
 ** Create PATH with MODE, where others may write to its directory, for a program that will open it by its name.  A plain
 ** file of this user with a single link is accepted.  Otherwise SCR_ERR_UNSAFE: somebody else may have placed it to read
@@ -1714,7 +1720,7 @@ SCR_FN int scr_file_claim(const char* path, mode_t mode)
     return SCR_SUCCESS;
   }
   if (errno != EEXIST || scr_os.lstat(path, &st) < 0) return SCR_ERRNO("cannot create %s", path);
-  if (S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1) return SCR_SUCCESS;
+  if (scr_file_is_claimable(&st)) return SCR_SUCCESS;
   return SCR_ERR(SCR_ERR_UNSAFE,
                  "%s exists already, and is %s; remove it, or choose a place that others cannot write to", path,
                  S_ISLNK(st.st_mode)      ? "a symbolic link"
@@ -22592,12 +22598,13 @@ SCR_FN int scr_read_extract(const scr_object* o, char* file)
 {
   const scr_reddesc* d = scr_reddesc_for_dataset(&scr.world, scr.checkpoint_id, SCR_FLAG_CHECKPOINT);
   char               tmp[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
-  uint64_t           is = 0, free_bytes;
+  struct stat        st;
+  uint64_t           free_bytes;
   int                rc = scr_read_place(d, o->rel, file);
 
   if (rc == SCR_SUCCESS) rc = scr_fmt(tmp, sizeof tmp, "%s.scr0.%d.tmp", file, scr.world.rank);
   if (rc != SCR_SUCCESS) return rc;
-  if (scr_file_size(file, &is) == SCR_SUCCESS && is == o->size) return SCR_SUCCESS;
+  if (scr_os.lstat(file, &st) == 0 && scr_file_is_claimable(&st) && (uint64_t)st.st_size == o->size) return SCR_SUCCESS;
   if (scr_room_free(d->store, &free_bytes) && o->size > free_bytes)
     return SCR_ERR(SCR_ERR_SPACE,
                    "%s has room for %" PRIu64 " bytes, but %s, which is in a container, has %" PRIu64 "; free some, "
@@ -22606,6 +22613,7 @@ SCR_FN int scr_read_extract(const scr_object* o, char* file)
   rc = scr_home_mkdir(&scr.world.home, d, 0);
   if (rc == SCR_SUCCESS && d->can_mkdir) rc = scr_path_dir_of(file, dir, sizeof dir);
   if (rc == SCR_SUCCESS && d->can_mkdir) rc = scr_mkdirs(dir, 0700);
+  if (rc == SCR_SUCCESS) rc = scr_home_claim(d, file);
   if (rc == SCR_SUCCESS) rc = scr_home_claim(d, tmp);
   if (rc == SCR_SUCCESS) rc = scr_object_copy(o, scr.world.prefix, scr.reading.id, tmp, 0600);
   if (rc == SCR_SUCCESS && scr_os.rename(tmp, file) < 0) rc = SCR_ERRNO("cannot rename %s", tmp);
@@ -22625,7 +22633,8 @@ SCR_FN int scr_read_visit(const scr_objects* l, void* arg)
     w->found = 1;
     if (o->packed.n > 0) {
       rc = scr_read_extract(o, w->file);
-      scr.reading.no_place = scr.reading.no_place || rc == SCR_ERR_SPACE || rc == SCR_ERR_IO || rc == SCR_ERR_MEM;
+      scr.reading.no_place =
+          scr.reading.no_place || rc == SCR_ERR_SPACE || rc == SCR_ERR_IO || rc == SCR_ERR_MEM || rc == SCR_ERR_UNSAFE;
       return rc;
     }
     rc = scr_object_path(o, scr.world.prefix, l->id, 0, w->file, SCR_MAX_FILENAME);

@@ -162,6 +162,19 @@ done
 check "a file of theirs in the place of a cached one" 0 - flat scr.dataset.2%2Fstep.2%2Frank_1
 tell "a file of theirs in the place of a cached one" "step.2.*cannot be fetched.*exists already, and is another user's"
 tell "a file of theirs: no older checkpoint in place of the newest" "complete checkpoints exist, but none could be loaded"
+fresh 755
+printf 'STORE=%s MKDIR=0\n' "$tmp/flat" >.scrconf
+rm -rf "$tmp/flat" "$tmp/cntl" && mkdir -m 1777 "$tmp/flat" "$tmp/cntl" && chmod 1777 "$tmp/flat" "$tmp/cntl"
+export SCR_CNTL_BASE=$tmp/cntl SCR_CACHE_BASE=$tmp/flat SCR_USE_CONTAINERS=1
+check "containers, and a flat store" 0 "" job 2
+rm -rf "${tmp:?}"/flat/* "${tmp:?}"/cntl/*
+nonce=$(scr_print_hash_file step.2/.scr/summary.scr | sed -n 's/^ *NONCE = //p')
+for r in 0 1 2; do they sh -c "echo '7 $r' >'$tmp/flat/$mine%2Fscr.57%2Fnode.$(hostname)-v$r%2Fscr.dataset.0%2F$nonce%2Fstep.2%2Frank_$r'"; done
+SCR_FETCH_BYPASS=1 check "a file of theirs in the place of one taken out of a container" 0 - job 3
+tell "a file of theirs in the place of one taken out of a container" "rank_0 exists already, and is another user's"
+tell "a file of theirs in the place of one taken out of a container is not read" "restarted from step.1"
+export SCR_CNTL_BASE=$base SCR_CACHE_BASE=$base
+unset SCR_USE_CONTAINERS
 open_to_others() { find "$tmp/flat" -maxdepth 1 -type f \( -name '*run.lock' -o -name '*prefix.scrinfo' \) -printf '%m\n' | sort -u; }
 check "a flat store: its lock and its record are the user's alone" 0 600 open_to_others
 rm -rf "$tmp/cntl" "$tmp/flat"
