@@ -159,11 +159,12 @@ static void messages_tell_names_and_numbers_that_mean_something(void)
   }
 }
 
-/* A run that cannot fetch its only checkpoint: the cause stands in one warning, and once in the error. */
+/* A run that cannot fetch its only checkpoint, and cannot reach the cache that had it: each cause stands in one warning,
+ * and once in the error. */
 static void a_checkpoint_that_cannot_be_fetched_is_told_once(void)
 {
   char text[8192];
-  int  flag, found;
+  int  flag, fetched, reached;
 
   begin();
   set("SCR_FLUSH=1");
@@ -173,11 +174,13 @@ static void a_checkpoint_that_cannot_be_fetched_is_told_once(void)
   hear();
   OK(SCR_Init());
   ALIKE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "cannot be fetched");
-  found = times(SCR_Last_error(), "cannot be fetched");
+  fetched = times(SCR_Last_error(), "cannot be fetched");
+  reached = times(SCR_Last_error(), "cannot be reached");
   OK(SCR_Finalize());
   heard(text, sizeof text);
-  CHECK(found == 1, "it is %d times in the error", found);
-  CHECK(rank > 0 || times(text, "SCR warning") == 1, "%d warnings: %s", times(text, "SCR warning"), text);
+  CHECK(fetched == 1 && reached == 1, "they are %d and %d times in the error", fetched, reached);
+  CHECK(rank > 0 || times(text, "SCR warning") == 2, "%d warnings: %s", times(text, "SCR warning"), text);
+  CHECK(rank > 0 || (times(text, "cannot be fetched") == 2 && times(text, "cannot be reached") == 2), "%s", text);
 }
 
 /* A cached checkpoint that no rank can reach is named once in the error. */
