@@ -188,6 +188,16 @@ typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 #define SCR_FN static
 #endif
 
+/*
+** A function that is not part of its callers' frames: the compiler would add its paths and records to theirs, and no
+** frame is to have more than 8 KiB (threads may have small stacks).
+*/
+#if defined(__GNUC__)
+#define SCR_APART __attribute__((noinline))
+#else
+#define SCR_APART
+#endif
+
 /* Initialises a struct to all zeros; not one whose bytes are sent, as those between its members may not be. */
 /* clang-format off */
 #if defined(__cplusplus)
@@ -1394,7 +1404,7 @@ SCR_FN int scr_path_common(const char* a, const char* b)
 ** absolute, or both relative to the same directory.  SCR_ERR_PATH also if the names alone do not determine the path,
 ** because FROM_DIR has a ".." where they differ.
 */
-SCR_FN int scr_path_relative(const char* from_dir, const char* to, char* out, size_t n)
+SCR_FN SCR_APART int scr_path_relative(const char* from_dir, const char* to, char* out, size_t n)
 {
   char        from_buf[2 * SCR_MAX_FILENAME], to_buf[2 * SCR_MAX_FILENAME], up[2 * SCR_MAX_FILENAME] = "";
   const char *a = from_buf, *b = to_buf;
@@ -8544,21 +8554,26 @@ SCR_FN int scr_index_current(const scr_index* index, scr_index_item* it)
                             scr_index_find(index, SCR_INDEX_NAME, c.dir, c.id, 0, it));
 }
 
-/* The id of the checkpoint that the user has chosen, and that only a cache has; 0 if there is none. */
-SCR_FN int scr_choice_in_cache(const scr_index* index)
+/*
+** The id of the checkpoint that the user has chosen, and that only a cache has; 0 if there is none, or if the prefix
+** has one that was written after the choice was served.
+*/
+SCR_FN SCR_APART int scr_choice_in_cache(const scr_index* index)
 {
   scr_index_item it;
   scr_choice     c;
 
   scr_choice_read(index, &c);
-  return c.by_user && !scr_index_current(index, &it) ? c.id : 0;
+  if (!c.by_user || scr_index_current(index, &it)) return 0;
+  scr_index_newest(index, INT_MAX, NULL, &it);
+  return c.until == 0 || it.id < c.until ? c.id : 0;
 }
 
 /*
 ** Set CURRENT to dataset ID in DIR, or remove it if DIR is "".  BY_USER: because the user chose it; then DIR is the
 ** name of the dataset if only a cache has it.
 */
-SCR_FN void scr_index_set_current(scr_index* index, int id, const char* dir, int by_user)
+SCR_FN SCR_APART void scr_index_set_current(scr_index* index, int id, const char* dir, int by_user)
 {
   scr_choice c = SCR_ZEROS;
 
@@ -8745,7 +8760,7 @@ SCR_FN int scr_index_window(const scr_index* index, int below, int n)
 ** Find the oldest checkpoint that is older than the N newest good ones up to dataset ID; returns 0 if there is none.
 ** What the user has chosen is not taken.
 */
-SCR_FN int scr_index_outgrown(const scr_index* index, int id, int n, scr_index_item* oldest)
+SCR_FN SCR_APART int scr_index_outgrown(const scr_index* index, int id, int n, scr_index_item* oldest)
 {
   scr_index_item it = SCR_ZEROS, current;
   scr_choice     c;
@@ -8812,8 +8827,8 @@ SCR_FN void scr_index_note_renamed(scr_index* index, int id, const char* dir)
 }
 
 /* Change the index of PREFIX by CHANGE(index, id, dir), under its lock. */
-SCR_FN int scr_index_change(const char* prefix, void (*change)(scr_index* index, int id, const char* dir), int id,
-                            const char* dir)
+SCR_FN SCR_APART int scr_index_change(const char* prefix, void (*change)(scr_index* index, int id, const char* dir),
+                                      int id, const char* dir)
 {
   scr_index index;
   int       rc = scr_index_open(&index, prefix);
@@ -9944,7 +9959,7 @@ SCR_FN int scr_prefix_has_summary(const char* prefix, const scr_index_item* it, 
 ** Returns 1 if PREFIX still has all files of the dataset IT of its index, by their sizes: what others remove, such as a
 ** purge of old files, stays in the index.  While some have their temporary names, none is looked up.
 */
-SCR_FN int scr_prefix_has(const char* prefix, const scr_index_item* it)
+SCR_FN SCR_APART int scr_prefix_has(const char* prefix, const scr_index_item* it)
 {
   scr_prefix_place place;
   scr_identity     identity = it->desc.identity;
@@ -11998,8 +12013,8 @@ SCR_FN int scr_log_event(scr_log* l, const char* event, const char* note, const 
 ** Log that the FILES files of D, BYTES in total, were copied FROM one directory TO another; TYPE is the kind of
 ** transfer.
 */
-SCR_FN int scr_log_transfer(scr_log* l, const char* type, const char* from, const char* to, const scr_log_dataset* d,
-                            double bytes, int files)
+SCR_FN SCR_APART int scr_log_transfer(scr_log* l, const char* type, const char* from, const char* to,
+                                      const scr_log_dataset* d, double bytes, int files)
 {
   char line[SCR_LOG_LINE_MAX] = "", names[3][SCR_MAX_FILENAME], number[3][40];
   int  err = SCR_SUCCESS, rc;
@@ -16067,8 +16082,8 @@ SCR_FN int scr_dir_try(scr_world* w, const char* dir, scr_dir_state* state, char
   if (rc != SCR_SUCCESS) return rc;
   *record = !complete;
   if (remade && scr_msg_rank <= 0 && w->told_remade++ == 0)
-    scr_warn("%s, and the like on other nodes, has the cache of an earlier prefix directory %s, which was removed and "
-             "made again; this run does not use it; remove it if it is not needed",
+    scr_warn("%s, and the like on other nodes, has the cache of an earlier prefix directory %s, which was removed or "
+             "moved, and made again; this run does not use it; scr_postrun in the one that was moved saves it",
              dir, w->prefix);
   if (held && *state != SCR_DIR_OTHER) *state = SCR_DIR_HELD;
   return SCR_SUCCESS;
@@ -22216,7 +22231,7 @@ typedef struct {
 } scr_fetching;
 
 /* If the index has dataset ID in DIR, check that DESC describes it, and that its renames are done.  Rank 0 only. */
-SCR_FN int scr_fetch_check_index(int id, const char* dir, const scr_desc* desc)
+SCR_FN SCR_APART int scr_fetch_check_index(int id, const char* dir, const scr_desc* desc)
 {
   scr_index      index;
   scr_index_item it;
@@ -22769,7 +22784,7 @@ SCR_FN int scr_fetch_try(scr_fetching* f, int* too_large)
 ** SCR_ERR_SPACE.  The prefix has it, so that it can be fetched again when a node fails.  Collective over the world; the
 ** same code everywhere.
 */
-SCR_FN int scr_fetch_alone(scr_fetching* f, int* too_large)
+SCR_FN SCR_APART int scr_fetch_alone(scr_fetching* f, int* too_large)
 {
   scr_err_record why;
   scr_vote       v = SCR_ZEROS;
@@ -22955,7 +22970,7 @@ typedef struct {
   int      damaged;        /* 1: the index cannot be read, */
   int      strays;         /* or there is none, but so many complete checkpoints */
   char     dir[SCR_MAX_FILENAME];
-  char     why[2048];            /* why none is left, apart from those that were tried */
+  char     why[1792];            /* why none is left, apart from those that were tried */
   int      newest_id;            /* of the newest checkpoint on the prefix; 0 for none */
   char     newest[256];          /* and its name */
   char     choice[256];          /* name or directory of the user's choice */
@@ -23039,7 +23054,7 @@ SCR_FN void scr_restart_stake(const scr_index* index, int rc, int fetch, scr_can
   scr_restart_add_command(&build, " --build", NULL);
   if (rc != SCR_SUCCESS) { /* a damaged index must not stop a restart from the cache */
     const char* by = rc != SCR_ERR_IO && build.p != NULL ? build.p : NULL; /* an error of the system is no damage */
-    snprintf(c->why, sizeof c->why, "%.800s; without the index no checkpoint on the prefix can be found%s%s",
+    snprintf(c->why, sizeof c->why, "%.600s; without the index no checkpoint on the prefix can be found%s%s",
              scr_err_text, by != NULL ? ": a new one is made from what is there by " : "", by != NULL ? by : "");
     c->damaged = 1;
   } else if (n == 0) {
@@ -23048,7 +23063,7 @@ SCR_FN void scr_restart_stake(const scr_index* index, int rc, int fetch, scr_can
     if (c->strays > 0)
       snprintf(
           c->why, sizeof c->why,
-          "%d complete checkpoint%s below %.600s, the newest of which is %.200s, cannot be found without the index, "
+          "%d complete checkpoint%s below %.400s, the newest of which is %.200s, cannot be found without the index, "
           "which is missing: a new one is made by %s",
           c->strays, SCR_S(c->strays), scr.world.prefix, scr_desc_name(&scr.strays.newest),
           build.p != NULL ? build.p : "");
@@ -23148,7 +23163,7 @@ typedef struct {
 ** Find the next candidate C by the rules: NAME or, if that is NULL, one that FROM leaves.  The first call reads the
 ** index into R; later ones keep what C says of the whole index.  SCR_ERR_NOT_FOUND if NAME is nowhere.  Rank 0 only.
 */
-SCR_FN int scr_restart_candidate(scr_restart_reading* r, scr_search from, const char* name, scr_candidate* c)
+SCR_FN SCR_APART int scr_restart_candidate(scr_restart_reading* r, scr_search from, const char* name, scr_candidate* c)
 {
   scr_index_item     it;
   scr_choice         choice;
@@ -23229,7 +23244,7 @@ SCR_FN void scr_restart_end_reading(scr_restart_reading* r)
 }
 
 /* Set c->dir to the directory on the prefix of the candidate C, which was flushed.  Rank 0 only. */
-SCR_FN int scr_restart_find_flushed(scr_candidate* c)
+SCR_FN SCR_APART int scr_restart_find_flushed(scr_candidate* c)
 {
   scr_index      index;
   scr_index_item it;
@@ -24350,7 +24365,7 @@ SCR_FN void scr_wish_fail(void)
 }
 
 /* The open checkpoint, dataset ID, is complete, and what was wished of it ended with RC.  Answer the requests. */
-SCR_FN void scr_wish_grant(int id, int rc)
+SCR_FN SCR_APART void scr_wish_grant(int id, int rc)
 {
   const scr_dataset* ds = scr_dataset_find(id);
   scr_answer         a;
@@ -24997,12 +25012,14 @@ SCR_FN void scr_run_newest(scr_record* r, const scr_index* index, scr_index_item
 
 /*
 ** Returns 1 if NOTE is of a complete checkpoint that this run has not found, neither in the cache nor on the prefix,
-** and that is newer than dataset NEWEST, up to which the prefix has one, or a fresh start has cut them off.
+** and that the user has chosen, or that is newer than dataset NEWEST, up to which the prefix has one, or a fresh start
+** has cut them off.
 */
 SCR_FN int scr_run_is_lost(const scr_index* index, int newest, const scr_flush_note* note)
 {
-  return note->flags & SCR_FLAG_CHECKPOINT && note->location & SCR_LOCATION_CACHE && note->id > newest &&
-         !scr.fresh_start && (!(note->location & SCR_LOCATION_PREFIX) || scr_run_is_purged(index, note));
+  return note->flags & SCR_FLAG_CHECKPOINT && note->location & SCR_LOCATION_CACHE && !scr.fresh_start &&
+         (note->id > newest || note->id == scr_choice_in_cache(index)) &&
+         (!(note->location & SCR_LOCATION_PREFIX) || scr_run_is_purged(index, note));
 }
 
 /* Returns 1 if the dataset of NOTE is in the cache of this job, with which this run does without. */
@@ -25121,7 +25138,7 @@ SCR_FN void scr_run_end_lost(const scr_record* r, int n)
 }
 
 /* Returns 1 if R has notes of what this run could not reach. */
-SCR_FN int scr_run_leaves_work(const scr_record* r)
+SCR_FN SCR_APART int scr_run_leaves_work(const scr_record* r)
 {
   scr_flush_note note;
   int            id = 0, leaves = 0;
@@ -25133,11 +25150,11 @@ SCR_FN int scr_run_leaves_work(const scr_record* r)
 
 /*
 ** Remove the notes that earlier runs have left in R, except these: of datasets that are set aside, if work is lost with
-** them; of lost checkpoints, until the prefix has a newer one, and of lost outputs before these; of other lost outputs,
-** until the next run; and of flushed checkpoints, while the prefix has no index.  Notes of the datasets that this run
-** has found are written anew later.
+** them; of lost checkpoints, until the prefix has a newer one, or the user chooses another; of lost outputs before
+** these; of other lost outputs, until the next run; and of flushed checkpoints, while the prefix has no index.  Notes
+** of the datasets that this run has found are written anew later.
 */
-SCR_FN void scr_run_sift_notes(scr_record* r, const scr_index* index)
+SCR_FN SCR_APART void scr_run_sift_notes(scr_record* r, const scr_index* index)
 {
   scr_flush_note note;
   scr_index_item newest;
@@ -26871,7 +26888,7 @@ SCR_FN int scr_track_open_cut(const char* cut, int* old)
 ** others who may write the directory can give its name to another file at any time.  (What a file is whose length was 0
 ** nothing tells: one that has its name before the restart is cut, and kept, as the tracked one.)
 */
-SCR_FN int scr_track_keep(int fd, const char* path, uint64_t length, const struct stat* st)
+SCR_FN SCR_APART int scr_track_keep(int fd, const char* path, uint64_t length, const struct stat* st)
 {
   char        cut[SCR_MAX_FILENAME], tmp[SCR_MAX_FILENAME], end[SCR_MAX_FILENAME], *buf = NULL;
   struct stat is, there;

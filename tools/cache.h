@@ -92,13 +92,33 @@ SCR_FN int cache_walk(const char* dir, int (*visit)(const char* dir, void* arg),
   return (err = visit(dir, arg)) != SCR_SUCCESS ? err : rc;
 }
 
-/* Returns 1 if A and B are the same directory; -1 if one of them is not there. */
+/* Returns 1 if A and B are the same directory. */
 SCR_FN int cache_same_dir(const char* a, const char* b)
 {
   struct stat x, y;
 
-  if (stat(a, &x) < 0 || stat(b, &y) < 0) return -1;
-  return scr_stat_same(&x, &y);
+  return stat(a, &x) == 0 && stat(b, &y) == 0 && scr_stat_same(&x, &y);
+}
+
+/* Read the record of PREFIX into H; SCR_ERR_NOT_FOUND if there is none. */
+SCR_FN int cache_read_prefix(const char* prefix, scr_hash* h)
+{
+  char path[SCR_MAX_FILENAME];
+  int  rc = scr_record_path(prefix, "prefix.scr", path, sizeof path);
+
+  return rc == SCR_SUCCESS ? scr_hash_file_read(path, h) : rc;
+}
+
+/* Returns 1 if the prefix with IDENTITY is no longer at PATH: nothing, or another directory is there. */
+SCR_FN int cache_has_left(const char* path, const char* identity)
+{
+  scr_hash* h = scr_hash_new();
+  int       rc = cache_read_prefix(path, h);
+  int       left =
+      rc == SCR_ERR_NOT_FOUND || (rc == SCR_SUCCESS && strcmp(scr_hash_str_or(h, "IDENTITY", ""), identity) != 0);
+
+  scr_hash_delete(&h);
+  return left;
 }
 
 /* SCR_ERR_BUSY if the control or cache directory DIR belongs to runs of another prefix than PREFIX. */
@@ -110,15 +130,14 @@ SCR_FN int cache_check_prefix(const char* dir, const char* prefix)
   int         same, rc = scr_fmt(path, sizeof path, "%s/prefix.scrinfo", dir);
 
   if (rc == SCR_SUCCESS) scr_hash_file_read(path, cache); /* older versions wrote none */
-  if (rc == SCR_SUCCESS) rc = scr_record_path(prefix, "prefix.scr", path, sizeof path);
-  if (rc == SCR_SUCCESS) scr_hash_file_read(path, own);
+  cache_read_prefix(prefix, own);
   of = scr_hash_str_or(cache, "PREFIX", prefix);
   mine = scr_hash_str_or(own, "IDENTITY", "");
   other = scr_hash_str_or(cache, "IDENTITY", "");
   same = cache_same_dir(of, prefix);
   if (*mine && *other && strcmp(mine, other) != 0) same = 0;
-  else if (*mine && *other && same < 0) same = 1; /* the prefix was moved */
-  if (rc == SCR_SUCCESS && same != 1)
+  else if (*mine && *other && cache_has_left(of, other)) same = 1; /* it was moved; a copy has the same identity */
+  if (rc == SCR_SUCCESS && !same)
     rc = SCR_ERR(SCR_ERR_BUSY, "%s is the cache of the prefix %s, not of %s", dir, of, prefix);
   scr_hash_delete(&cache);
   scr_hash_delete(&own);

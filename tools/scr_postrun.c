@@ -84,10 +84,20 @@ static int postrun_save(const postrun* p, const scr_flush_note* note)
   return rc == SCR_ERR_STATE && (!(note->flags & SCR_FLAG_CHECKPOINT) || postrun_has_newer(p, note->id));
 }
 
+/* Returns 1 if a run could not reach the output dataset ID, and went on from a newer checkpoint without it. */
+static int postrun_went_on(postrun* p, int id)
+{
+  scr_flush_note note;
+
+  if (postrun_has_newer(p, id)) return 1;
+  while ((id = scr_flush_file_next(&p->file, id)) != 0)
+    if (scr_flush_file_get(&p->file, id, &note) && note.flags & SCR_FLAG_CHECKPOINT && *note.where == '\0') return 1;
+  return 0;
+}
+
 /*
 ** Save the output datasets, the oldest first, up to the first that cannot be saved: to write it again, the next run has
-** to restart from before it.  Not so if a run could not reach it either, and went on without it; nor if it was on the
-** prefix once.
+** to restart from before it.  Not so if a run went on without it; nor if it was on the prefix once.
 */
 static void postrun_save_output(postrun* p)
 {
@@ -96,7 +106,7 @@ static void postrun_save_output(postrun* p)
 
   while (p->failed == 0 && (id = scr_flush_file_next(&p->file, id)) != 0)
     if (scr_flush_file_get(&p->file, id, &note) && note.flags & SCR_FLAG_OUTPUT && !postrun_save(p, &note) &&
-        *note.where == '\0' && !(note.location & SCR_LOCATION_PREFIX))
+        !(note.location & SCR_LOCATION_PREFIX) && (*note.where == '\0' || !postrun_went_on(p, id)))
       p->failed = id;
 }
 
@@ -137,19 +147,21 @@ static void postrun_save_chosen(postrun* p)
 {
   char           text[2 * SCR_MAX_FILENAME];
   scr_index      index;
+  scr_choice     choice;
   scr_flush_note note;
   int            id = scr_index_read(&index, p->o->prefix) == SCR_SUCCESS ? scr_choice_in_cache(&index) : 0;
 
+  scr_choice_read(&index, &choice);
   scr_index_close(&index, SCR_SUCCESS, 0);
-  if (!scr_flush_file_get(&p->file, id, &note)) return;
-  postrun_save(p, &note);
+  if (id == 0) return;
+  if (scr_flush_file_get(&p->file, id, &note)) postrun_save(p, &note);
   if (postrun_read(p) == SCR_SUCCESS && scr_flush_file_get(&p->file, id, &note) &&
       scr_flush_note_on_prefix(p->o->prefix, &note))
     return;
   p->failed = id;
   snprintf(text, sizeof text,
            "the checkpoint that the user has chosen, %d, %s, is not saved; scr_index --current chooses another one", id,
-           note.name);
+           choice.dir);
   scavenge_say(text);
 }
 

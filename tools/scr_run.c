@@ -609,6 +609,24 @@ static int run_step_back(run_job* j, const run_checkpoint* c)
   return 1;
 }
 
+/* The run that was to start from an older checkpoint has ended: if it could not load it, the newest is chosen again. */
+static void run_check_step(const run_job* j)
+{
+  run_checkpoint c;
+  scr_index      index;
+  scr_choice     choice;
+  const char*    choose[] = {"--prefix", j->prefix, "--current", c.name, NULL};
+  int            rc = scr_index_read(&index, j->prefix);
+
+  scr_choice_read(&index, &choice);
+  scr_index_close(&index, rc, 0);
+  if (rc != SCR_SUCCESS || !choice.by_user || choice.until != 0) return;
+  run_find_checkpoint(j, INT_MAX, &c);
+  if (c.id == 0) return;
+  run_say("the run has not started from %s; %s is chosen again", choice.dir, c.name);
+  run_command("scr_index", choose, 1);
+}
+
 /* A run has ended before it used the prefix.  Returns 1 if the runs before it have done so, too, and that is enough. */
 static int run_idles(run_job* j)
 {
@@ -677,19 +695,23 @@ static int run_same_nodes(const run_job* j, const hosts* up)
 }
 
 /*
-** Returns 1 if only caches have what a run could not write again, as far as the notes tell: NOTE is of output, or of
-** the newest checkpoint that a run would be offered.  -1 if the notes cannot be read.
+** Returns 1 if only caches have what a run could not write again, as far as the notes tell: NOTE is of output, of the
+** newest checkpoint that a run would be offered, or of the one that the user has chosen.  -1 if the notes cannot be
+** read.
 */
 static int run_left(const run_job* j, scr_flush_note* note)
 {
   scr_record file;
+  scr_index  index;
   int        ckpt, newest = 1, left = 0, id = INT_MAX, rc = scr_flush_file_read(&file, j->prefix);
+  int        chosen = scr_index_read(&index, j->prefix) == SCR_SUCCESS ? scr_choice_in_cache(&index) : 0;
 
+  scr_index_close(&index, SCR_SUCCESS, 0);
   while (rc == SCR_SUCCESS && !left && (id = scr_flush_file_before(&file, id)) != 0) {
     if (!scr_flush_file_get(&file, id, note)) continue;
     ckpt = newest && note->flags & SCR_FLAG_CHECKPOINT && !scr_flush_note_is_refused(j->prefix, note);
-    left = ((note->flags & SCR_FLAG_OUTPUT && *note->where == '\0') || ckpt) && note->location & SCR_LOCATION_CACHE &&
-           !scr_flush_note_on_prefix(j->prefix, note);
+    left = ((note->flags & SCR_FLAG_OUTPUT && *note->where == '\0') || ckpt || id == chosen) &&
+           note->location & SCR_LOCATION_CACHE && !scr_flush_note_on_prefix(j->prefix, note);
     if (ckpt) newest = 0;
   }
   return scr_record_close(&file, rc, 0) == SCR_SUCCESS ? left : -1;
@@ -755,6 +777,7 @@ static int run_all(run_job* j)
     else if (more && run_loops(j, j->down.n > down)) more = 0;
     if (more && (run_signal || run_other)) more = !run_is_halted(j); /* it came while something was saved */
     if (more) code = run_once(j, number, &up);
+    if (j->back) run_check_step(j);
     hosts_free(&up);
     if (!more || code == 0 || run_is_halted(j)) break;
     if (j->runs >= 0 && number >= j->runs) {

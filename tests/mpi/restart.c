@@ -159,8 +159,7 @@ static void messages_tell_names_and_numbers_that_mean_something(void)
   }
 }
 
-/* A run that cannot fetch its only checkpoint, and cannot reach the cache that had it: each cause stands in one warning,
- * and once in the error. */
+/* A run can neither fetch its only checkpoint nor reach its cache: each cause is in one warning, and in the error. */
 static void a_checkpoint_that_cannot_be_fetched_is_told_once(void)
 {
   char text[8192];

@@ -291,6 +291,9 @@ says "a restart loop whose newest checkpoint cannot be saved: it is there" 0 "re
 new
 says "a restart loop, the older one is purged" $KILLED "the next one starts from heat.100" "$run" --runs 4 sh -c 'rm -f heat.200/rank_0*; exec "$@"' sh $MPIEXEC -n 4 "$heat" $size --kill-at 350
 new
+says "a restart loop, the older one is damaged: the newest is chosen again" 1 "has not started from heat.200; heat.300 is chosen again" "$run" --runs 4 sh -c '[ ! -d heat.200 ] || for f in heat.200/*0*; do printf x | dd of="$f" bs=1 seek=9000 conv=notrunc 2>/dev/null; done; exec "$@"' sh $MPIEXEC -n 4 "$heat" $size --kill-at 350
+check "a restart loop, the older one is damaged: what is next" 0 heat.300 "$BIN/scr_have_restart"
+new
 check "a job that gets far" 0 - $MPIEXEC -n 4 "$heat" $size
 says "a fresh start that gets on is no loop" 0 "run 5 has ended .* exit code 0" env SCR_FRESH_START=1 "$run" --runs 5 sh -c 'n=$(cat n 2>/dev/null); n=$((n + 1)); echo $n >n; [ $n = 5 ] || set -- "$@" --kill-at ${n}50; exec "$@"' sh $MPIEXEC -n 4 "$heat" $size
 check "a fresh start that gets on: no older one is tried" 1 "" grep "the next one starts from" "$tmp/out"
@@ -418,6 +421,40 @@ rm out.2
 for i in 1 2; do says "output before a lost checkpoint: start $i in vain" 4 "ck.3 (dataset 3, in the cache of job 7" $alone SCR_JOB_ID=8 $MPIEXEC -n 2 "$tmp/named" c:ck.4; done
 says "output before a lost checkpoint is saved with it" 0 "dataset 2 is in" "$BIN/scr_postrun"
 check "output before a lost checkpoint: both are there" 0 "" test -f out.2/r1 -a -f ck.3/r1
+new
+: >out.2
+check "output before a lost checkpoint, in the way: a job" 5 - $alone SCR_FLUSH=0 SCR_CACHE_SIZE=3 $MPIEXEC -n 2 "$tmp/named" c:ck.1 o:out.2 c:ck.3
+check "output before a lost checkpoint, in the way: a start in vain" 4 - $alone SCR_JOB_ID=8 $MPIEXEC -n 2 "$tmp/named" c:ck.4
+says "output before a lost checkpoint, in the way, holds it back" 1 "newer than the output dataset 2, up to dataset 3, stays" "$BIN/scr_postrun"
+check "output before a lost checkpoint, in the way: the one before is there" 0 "" test -f ck.1/r1 -a ! -e ck.3
+
+# chosen: a job of whose two checkpoints the user has chosen the one that only its cache has
+chosen() {
+  new
+  check "$1: a job" 5 - $alone SCR_FLUSH=2 SCR_CACHE_SIZE=2 $MPIEXEC -n 2 "$tmp/named" c:ck.1 c:ck.2
+  check "$1: the choice" 0 - "$BIN/scr_index" --current ck.1
+}
+chosen "a choice that another job's cache has"
+for i in 1 2; do says "a choice that another job's cache has: start $i in vain" 4 "choice, the checkpoint ck.1, cannot be loaded.*; ck.1 (dataset 1, in the cache of job 7" $alone SCR_JOB_ID=8 $MPIEXEC -n 2 "$tmp/named" c:ck.3; done
+says "a choice that another job's cache has is saved" 0 "dataset 1 is in" "$BIN/scr_postrun"
+check "a choice that another job's cache has is loaded" 5 - $alone SCR_JOB_ID=8 $MPIEXEC -n 2 "$tmp/named"
+chosen "a choice that another job's cache has, by scr_run"
+says "a choice that another job's cache has, by scr_run, is saved" 0 "job 7 has left dataset 1 in caches only" env SCR_JOB_ID=8 "$run" sh -c true
+check "a choice that another job's cache has, by scr_run: it is there" 0 "" test -f ck.1/r1
+chosen "a choice that is lost"
+rm -r "$tmp/base/me/scr.7"
+says "a choice that is lost" 1 "the checkpoint that the user has chosen, 1, ck.1, is not saved; scr_index --current chooses another" "$BIN/scr_postrun"
+check "a choice that is lost: the remedy" 0 - "$BIN/scr_index" --current ck.2
+says "a choice that is lost: the remedy helps" 0 "the newest checkpoint on the prefix is 2, ck.2" "$BIN/scr_postrun"
+
+new
+check "a prefix that was moved: a job" 5 - $alone SCR_FLUSH=0 $MPIEXEC -n 2 "$tmp/named" c:ck.1
+cp -a "$p" "$p.copy"
+says "a prefix that was copied has no caches" 1 "is the cache of the prefix $p, not of" env "SCR_PREFIX=$p.copy" "$BIN/scr_postrun"
+mv "$p" "$p.moved" && mkdir "$p" && cd "$p"
+says "a prefix that was moved, and a new one in its place" 5 "cache of an earlier prefix directory $p, which was removed or moved" $alone $MPIEXEC -n 2 "$tmp/named" c:new.1
+says "a prefix that was moved: the remedy" 0 "the newest checkpoint on the prefix is 1, ck.1" env "SCR_PREFIX=$p.moved" "$BIN/scr_postrun"
+check "a prefix that was moved: what is saved" 0 "" test -f "$p.moved/ck.1/r1" -a ! -e ck.1
 new
 check "a purged checkpoint that another job has in its cache: a job" 5 - $alone SCR_FLUSH=1 $MPIEXEC -n 2 "$tmp/named" c:ck.1 c:ck.2
 rm ck.2/r*
