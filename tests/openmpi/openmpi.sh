@@ -18,7 +18,7 @@ if ! command -v mpicc.openmpi >/dev/null; then
 fi
 tree=$(mktemp -d) || exit 1
 trap 'rm -rf "$tree"' EXIT
-unset MPICC MPIEXEC MPIFORT MPICXX BIN ONLY CI TMPDIR # of the suite that runs this
+unset MPICC MPIEXEC MPIFORT MPICXX BIN ONLY CI TMPDIR MAKEFLAGS MAKEOVERRIDES # of the suite that runs this
 (cd "$top" && cp -r scr.h scr_impl.c tools tests examples Makefile LICENSE README.md "$tree") && make -s -C "$tree" clean || exit 1
 passed=0 failed=0
 for goal in $goals; do
