@@ -21,7 +21,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 mkdir "$dir/prefix" "$dir/node"
 export SCR_PREFIX="$dir/prefix" SCR_CNTL_BASE="$dir/node" SCR_CACHE_BASE="$dir/node" SCR_JOB_ID="demo$$"
-export SCR_VIRTUAL_NODES=4 SCR_FLUSH=0 SCR_CHECKPOINT_SECONDS=1 SCR_IMAGE_ASK=0.5 SCR_DEBUG=1
+export SCR_VIRTUAL_NODES=4 SCR_FLUSH=0 SCR_CHECKPOINT_SECONDS=1 SCR_DEBUG=1
 
 say() { printf '%s\n' "$*"; }
 fail() {

@@ -101,8 +101,7 @@ public:
   session() { check(SCR_Init()); }
   explicit session(MPI_Comm comm) { check(SCR_Init_comm(comm)); }
   session(session&&) = delete;
-  // A run that an exception ends is left to MPI_Finalize: that saves the newest checkpoint, too, but does not record
-  // that the run is done, so scr_run starts it again.
+  // A run that an exception ends is left to MPI_Finalize, which saves, too, but does not tell scr_run that it is done.
   ~session() {
     if (running_ && std::uncaught_exceptions() <= exceptions_) SCR_Finalize();
   }
@@ -124,14 +123,13 @@ public:
   template <class Read> std::optional<std::string> resume(Read&& read) {
     while (auto name = have_restart()) {
       restart from;
-      bool valid = true;
+      bool valid = false;
       try {
         read(std::as_const(from), std::as_const(*name));
+        valid = true;
       } catch (const std::exception& why) { // the ranks stay together: all complete the restart
-        valid = false;
         std::fprintf(stderr, "%s cannot be used: %s\n", name->c_str(), why.what());
       } catch (...) {
-        valid = false;
         std::fprintf(stderr, "%s cannot be used\n", name->c_str());
       }
       const int code = from.end(valid);

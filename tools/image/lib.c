@@ -199,6 +199,16 @@ static void img_leave(int code)
   _exit(code);
 }
 
+/* The seconds between two questions: two in SCR_CHECKPOINT_SECONDS, or else 10. */
+static double img_between(void)
+{
+  char*  value = (char*)SCR_Config("SCR_CHECKPOINT_SECONDS");
+  double half = value != NULL ? strtod(value, NULL) / 2 : 0;
+
+  free(value);
+  return half > 0 && half < 10 ? half : 10;
+}
+
 /* The parameters that images need, and those that say when to ask. */
 static void img_configure(void)
 {
@@ -210,7 +220,7 @@ static void img_configure(void)
   if (!timed) SCR_Config("SCR_CHECKPOINT_SECONDS=1000000000"); /* without a rule, one is always due */
   if (img_is_set("SCR_CHECKPOINT_INTERVAL") && img_rank == 0)
     img_say("SCR_CHECKPOINT_INTERVAL counts calls that this program does not make; set SCR_CHECKPOINT_SECONDS");
-  img_ask = img_seconds("SCR_IMAGE_ASK", asks ? 10 : 0);
+  img_ask = img_seconds("SCR_IMAGE_ASK", asks ? img_between() : 0);
 }
 
 /* The prefix, as a true path: names of images do not depend on the working directory. */
