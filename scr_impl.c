@@ -8554,10 +8554,7 @@ SCR_FN int scr_index_current(const scr_index* index, scr_index_item* it)
                             scr_index_find(index, SCR_INDEX_NAME, c.dir, c.id, 0, it));
 }
 
-/*
-** The id of the checkpoint that the user has chosen, and that only a cache has; 0 if there is none, or if the prefix
-** has one that was written after the choice was served.
-*/
+/* The id of the choice, if only a cache has it, and the prefix none that was written after it was served; 0 if not. */
 SCR_FN SCR_APART int scr_choice_in_cache(const scr_index* index)
 {
   scr_index_item it;
@@ -10648,18 +10645,19 @@ SCR_FN int scr_publish_done(const scr_publication* p)
 ** Where the cached datasets of a run are, for the next run and for the commands in a job script; in <prefix>/.scr:
 **
 **   flush.scr    DSET/<id>/{NAME, DIR, CKPT 1, OUTPUT 1, LOCATION/{CACHE, PFS, FLUSHING, SYNC_FLUSHING}, IDENTITY,
-**                CHECKPOINT, JOBID, RANKS, ENDED 1, WHERE}: where the cached datasets are, which of them still have to
-**                be flushed, and which complete checkpoints no later run could reach; PASSED/<id>/NAME: a checkpoint in
-**                the cache that is offered only if the user chooses it; LAST/<id>: the last id assigned when the run
-**                began, or that of a dataset that it has started on the prefix since; NOTES_LOST 1: an earlier file
-**                was damaged; SERIAL/<n>: counts the writes, those to flush.scr.spare on a full prefix included
+**                CHECKPOINT, JOBID, RANKS, SUPERSEDED <id>, ENDED 1, WHERE}: where the cached datasets are, which of
+**                them still have to be flushed, and which complete checkpoints no later run could reach;
+**                PASSED/<id>/NAME: a checkpoint in the cache that is offered only if the user chooses it; LAST/<id>:
+**                the last id assigned when the run began, or that of a dataset that it has started on the prefix since;
+**                NOTES_LOST 1: an earlier file was damaged; SERIAL/<n>: counts the writes, those to flush.scr.spare on
+**                a full prefix included
 **
 ** Uses       errors, hash, dataset, index
 ** Offers     scr_flush_note; scr_flush_locations, scr_flush_file_read, scr_flush_file_open, scr_flush_file_get,
 **            scr_flush_file_next, scr_flush_file_before, scr_flush_file_remove, scr_flush_file_put,
 **            scr_flush_file_last_id, scr_flush_file_doubt, scr_flush_file_is_doubtful, scr_flush_file_begin,
 **            scr_flush_file_set_last, scr_flush_file_put_passed, scr_flush_file_named, scr_flush_note_is_refused,
-**            scr_flush_note_on_prefix
+**            scr_flush_note_is_superseded, scr_flush_note_on_prefix
 ** Failure    Files stay as they were, or are fully replaced.
 ** ====================================================================================================== */
 
@@ -10678,6 +10676,7 @@ typedef struct {
   scr_identity identity;               /* all zeros if not recorded, as in older versions */
   int          ckpt, ranks;            /* number of the checkpoint, and ranks that wrote it; 0 if not recorded */
   char         job[256];               /* id of the job that wrote it */
+  int          superseded;  /* id of the newer dataset that has the places of its files on the prefix; 0: none has */
   int          ended;       /* 1: the run that wrote it ended normally and was not to flush checkpoints (SCR_FLUSH=0) */
   char         where[1024]; /* if later runs could not reach it: the hosts and the directory where it was; else "" */
 } scr_flush_note;
@@ -10744,6 +10743,7 @@ SCR_FN int scr_flush_file_get(const scr_record* r, int id, scr_flush_note* note)
   note->ckpt = scr_hash_int_or(h, "CHECKPOINT", 0);
   note->ranks = scr_hash_int_or(h, "RANKS", 0);
   scr_desc_read_str(h, "JOBID", note->job, sizeof note->job);
+  note->superseded = scr_hash_int_or(h, "SUPERSEDED", 0);
   note->ended = scr_hash_get(h, "ENDED") != NULL;
   scr_desc_read_str(h, "WHERE", note->where, sizeof note->where);
   return 1;
@@ -10803,6 +10803,7 @@ SCR_FN void scr_flush_file_put(scr_record* r, const scr_flush_note* note)
   if (note->ckpt > 0) scr_hash_util_set_int(h, "CHECKPOINT", note->ckpt);
   if (note->ranks > 0) scr_hash_util_set_int(h, "RANKS", note->ranks);
   if (*note->job) scr_hash_util_set_str(h, "JOBID", note->job);
+  if (note->superseded) scr_hash_util_set_int(h, "SUPERSEDED", note->superseded);
   if (note->ended) scr_hash_util_set_int(h, "ENDED", 1);
   if (*note->where) scr_hash_util_set_str(h, "WHERE", note->where);
 }
@@ -10818,6 +10819,25 @@ SCR_FN int scr_flush_note_is_refused(const char* prefix, const scr_flush_note* n
   identity.id = note->id;
   is = scr_index_read(&index, prefix) == SCR_SUCCESS && scr_index_same(&index, &identity, &it) &&
        (it.failed || it.passed);
+  scr_index_close(&index, SCR_SUCCESS, 0);
+  return is;
+}
+
+/*
+** Returns 1 if a newer dataset, which the index of PREFIX has, has the places of the files of the dataset of NOTE: that
+** is not copied there any more.  A checkpoint is needed until a newer one can be offered.
+*/
+SCR_FN int scr_flush_note_is_superseded(const char* prefix, const scr_flush_note* note)
+{
+  scr_index      index;
+  scr_index_item it = SCR_ZEROS;
+  int            is = 0;
+
+  if (note->superseded == 0) return 0;
+  if (scr_index_read(&index, prefix) == SCR_SUCCESS)
+    while (!is && scr_index_walk(&index, &it))
+      is = it.id == note->superseded && it.complete &&
+           (!(note->flags & SCR_FLAG_CHECKPOINT) || (scr_desc_is_ckpt(&it.desc) && !it.failed && !it.passed));
   scr_index_close(&index, SCR_SUCCESS, 0);
   return is;
 }
@@ -16748,10 +16768,11 @@ typedef struct {
   char*         store; /* "" if only the prefix has it */
   scr_life      life;
   scr_on_prefix on_prefix;
-  scr_aside     aside;   /* if it is ASIDE */
-  int           no_room; /* 1: and only for lack of room in the cache */
-  int           pins;    /* flushes in progress; while not 0, it must not be deleted */
-  int           damaged; /* 1: a flush found files that could not be rebuilt: it stands for no older checkpoint */
+  int           superseded; /* if it is SUPERSEDED: the id of the dataset that has the places of its files */
+  scr_aside     aside;      /* if it is ASIDE */
+  int           no_room;    /* 1: and only for lack of room in the cache */
+  int           pins;       /* flushes in progress; while not 0, it must not be deleted */
+  int           damaged;    /* 1: a flush found files that could not be rebuilt: it stands for no older checkpoint */
 } scr_dataset;
 
 /* The checkpoint that is read in place: the application reads its files where they are on the prefix. */
@@ -17261,6 +17282,7 @@ SCR_FN void scr_dataset_put_note(scr_record* r, const scr_dataset* ds, const cha
   else snprintf(note.dir, sizeof note.dir, "scr.dataset.%d", note.id);
   note.location = SCR_LOCATION_CACHE;
   if (ds->on_prefix == SCR_PREFIX_YES) note.location |= SCR_LOCATION_PREFIX;
+  if (ds->on_prefix == SCR_PREFIX_SUPERSEDED) note.superseded = ds->superseded;
   if (ds->on_prefix == SCR_PREFIX_FLUSHING)
     note.location |= scr.flush_async ? SCR_LOCATION_FLUSHING : SCR_LOCATION_SYNC_FLUSHING;
   scr_flush_file_put(r, &note);
@@ -17406,8 +17428,8 @@ SCR_FN void scr_change_on_prefix(scr_dataset* ds, scr_on_prefix on_prefix, const
 }
 
 /*
-** A dataset was removed from the prefix: those that it superseded can be flushed again.  The flush file says CACHE of
-** both states.  Every rank calls it.
+** A dataset was removed from the prefix: those that it superseded can be flushed again.  The flush file keeps by
+** which one each was superseded, which the index has no more.  Every rank calls it.
 */
 SCR_FN void scr_dataset_reconsider(void)
 {
@@ -20151,7 +20173,7 @@ typedef struct scr_flush {
   scr_objects     objects;       /* the files that this rank makes, */
   scr_copy_list   copies;        /* and how */
   scr_flight      flight;        /* and who makes them */
-  int             superseded;    /* 1: files of a newer checkpoint, or output over output, have the places of its own */
+  int             superseded;    /* id of a newer checkpoint, or output over output, that has the places of its files */
   int             committed;     /* 1: the index has the dataset, so its temporary files must stay */
   double          start;
 } scr_flush;
@@ -20732,7 +20754,7 @@ SCR_FN int scr_flush_find_replaced(scr_flush* f)
                    scr.world.prefix, r->identity.id);
     if (rc != SCR_SUCCESS || !r->hit || !r->stands) continue;
     SCR_SOMETIMES(superseded);
-    f->superseded = r->ckpt || !scr_desc_is_ckpt(&f->to.desc); /* no other output takes the place of a checkpoint */
+    if (r->ckpt || !scr_desc_is_ckpt(&f->to.desc)) f->superseded = r->identity.id; /* no output replaces a checkpoint */
     if (f->superseded && !r->ckpt && scr.world.rank == 0)
       scr_warn("output %d %s is not copied to %s: the newer output %d has files of the same names there", f->id,
                scr_desc_name(&f->to.desc), scr.world.prefix, r->identity.id);
@@ -20872,8 +20894,12 @@ SCR_FN int scr_flush_commit(scr_flush* f)
   for (i = 0; i < f->to.rivals && f->committed; i++) { /* datasets that lose their files are in the cache alone */
     scr_dataset* ds = f->to.rival[i].hit ? scr_dataset_find(f->to.rival[i].identity.id) : NULL;
     if (ds == NULL || !scr_identity_same(&ds->desc.identity, &f->to.rival[i].identity)) continue;
-    if (!scr_dataset_is_cached(ds)) scr_dataset_remove(f->to.rival[i].identity.id);
-    else if (ds->on_prefix == SCR_PREFIX_YES) scr_change_on_prefix(ds, SCR_PREFIX_SUPERSEDED, NULL);
+    if (!scr_dataset_is_cached(ds)) {
+      scr_dataset_remove(f->to.rival[i].identity.id);
+      continue;
+    }
+    ds->superseded = f->id;
+    if (ds->on_prefix == SCR_PREFIX_YES) scr_change_on_prefix(ds, SCR_PREFIX_SUPERSEDED, NULL);
   }
   if (rc != SCR_SUCCESS) return rc;
   if (scr.world.rank == 0 && *f->tag != '\0') rc = scr_rank2file_take_over(scr.world.prefix, f->to.dir);
@@ -21059,6 +21085,7 @@ SCR_FN void scr_flush_undo(const scr_flush* f)
     scr_prefix_remove_tagged(scr.world.prefix, meta, f->tag);
     if (!f->keep_metadata && !f->keep_copy) scr_prefix_remove_meta(scr.world.prefix, meta, "");
   }
+  ds->superseded = f->superseded;
   if (ds->on_prefix == SCR_PREFIX_FLUSHING)
     scr_change_on_prefix(ds, f->superseded ? SCR_PREFIX_SUPERSEDED : SCR_PREFIX_NO, NULL);
   scr_err_restore(&why);
@@ -25028,11 +25055,11 @@ SCR_FN int scr_run_drops_cache_of(const scr_flush_note* note)
   return scr_run_without_cache() != NULL && strcmp(note->job, scr.world.home.job) == 0;
 }
 
-/* Returns 1 if NOTE is of an output that is nowhere but in a cache. */
+/* Returns 1 if NOTE is of an output that is nowhere but in a cache, and that no newer one has replaced. */
 SCR_FN int scr_run_is_only_output(const scr_flush_note* note)
 {
   return note->flags & SCR_FLAG_OUTPUT && note->location & SCR_LOCATION_CACHE &&
-         !(note->location & SCR_LOCATION_PREFIX);
+         !(note->location & SCR_LOCATION_PREFIX) && !scr_flush_note_is_superseded(scr.world.prefix, note);
 }
 
 /*
@@ -25159,7 +25186,7 @@ SCR_FN SCR_APART void scr_run_sift_notes(scr_record* r, const scr_index* index)
   scr_flush_note note;
   scr_index_item newest;
   char           where[sizeof note.where];
-  int            id = INT_MAX, n = 0, purged = 0, until = scr_index_last_passed(index, 1);
+  int            id = INT_MAX, n = 0, kept = 0, purged = 0, until = scr_index_last_passed(index, 1);
   int            no_index = scr_run_lacks_index(), unindexed = 0, lost;
 
   scr_nodes_file_where(scr.world.prefix, where, sizeof where);
@@ -25186,9 +25213,9 @@ SCR_FN SCR_APART void scr_run_sift_notes(scr_record* r, const scr_index* index)
     if ((lost || scr_run_is_only_output(&note)) && scr_run_drops_cache_of(&note) && purged++ == 0)
       scr_warn("%s deletes %s (dataset %d) from the cache, and the prefix has %s", scr_run_without_cache(),
                *note.name ? note.name : "a checkpoint", note.id,
-               lost ? "no checkpoint that is so new" : "no copy of this output");
+               lost && note.id > until ? "no checkpoint that is so new" : "no copy of it");
     if (!lost) {
-      if (!scr_run_leaves_output(newest.id, n, &note)) continue;
+      if (!scr_run_leaves_output(newest.id, kept, &note)) continue;
       scr_run_tell_output(&note, where);
       scr_flush_file_put(r, &note);
       continue;
@@ -25197,6 +25224,7 @@ SCR_FN SCR_APART void scr_run_sift_notes(scr_record* r, const scr_index* index)
     note.location = SCR_LOCATION_CACHE;
     if (*note.where == '\0') memcpy(note.where, where, sizeof where);
     scr_flush_file_put(r, &note);
+    kept++;
     if (scr_run_without_cache() == NULL) scr_run_tell_lost(&note, n++);
   }
   if (scr_dataset_newest() != NULL || newest.id > 0 || scr.fresh_start) scr_flush_file_doubt(r, 0);

@@ -24,19 +24,28 @@ static struct {
   int         here, verbose;
   int64_t     seconds;
   scr_index   index;
+  scr_record  notes; /* the flush file */
   int*        lacks; /* [n_lacks]: the ids of datasets that the index has, and whose files are not all there */
   int         n_lacks;
+  int*        listed; /* [n_listed]: the ids of datasets that the filemaps of this node list */
+  int         n_listed;
   int         newest; /* the id of the newest checkpoint that the prefix has; 0: none */
   int         chosen; /* the id of the checkpoint that the user has chosen, and only a cache has; 0: none */
   int         kept;   /* the id of a dataset that has to stay; 0: there is none */
 } clean_job;
 
+/* Add ID to LIST, which has *N. */
+static int clean_add_id(int** list, int* n, int id)
+{
+  if (!scr_grow(list, *n, sizeof **list)) return SCR_ERR_OOM();
+  (*list)[(*n)++] = id;
+  return SCR_SUCCESS;
+}
+
 /* The files of dataset ID, which the index has, are not all there. */
 static int clean_lacks(int id)
 {
-  if (!scr_grow(&clean_job.lacks, clean_job.n_lacks, sizeof *clean_job.lacks)) return SCR_ERR_OOM();
-  clean_job.lacks[clean_job.n_lacks++] = id;
-  return SCR_SUCCESS;
+  return clean_add_id(&clean_job.lacks, &clean_job.n_lacks, id);
 }
 
 /*
@@ -58,8 +67,22 @@ static int clean_has(const scr_index_item* it, const scr_entry* e)
 /* ---- a node ---- */
 
 /*
-** Returns 1 if nobody needs the entry E of a cache: the prefix has the dataset, or a newer checkpoint.  What a run
-** could not fetch from there does not count, nor what has lost files there.
+** Returns 1 if the dataset IDENTITY of a cache is past: the prefix has one that has the places of its files, or, as it
+** IS_PURE, a checkpoint alone, a newer one.
+*/
+static int clean_is_past(const scr_identity* identity, int is_pure)
+{
+  scr_flush_note note;
+
+  if (scr_flush_file_get(&clean_job.notes, identity->id, &note) && scr_identity_same(&note.identity, identity) &&
+      scr_flush_note_is_superseded(clean_job.prefix, &note))
+    return 1;
+  return is_pure && clean_job.newest > identity->id && clean_job.chosen != identity->id;
+}
+
+/*
+** Returns 1 if nobody needs the entry E of a cache: the prefix has the dataset, or it is past.  What a run could not
+** fetch from there does not count, nor what has lost files there.
 */
 static int clean_is_saved(const scr_entry* e)
 {
@@ -67,20 +90,52 @@ static int clean_is_saved(const scr_entry* e)
 
   if (!e->desc.complete || e->mark == SCR_MARK_LEAVING) return 1;
   if (scr_index_same(&clean_job.index, &e->desc.identity, &it) && clean_has(&it, e)) return 1;
-  return scr_desc_is_pure(&e->desc) && clean_job.newest > e->desc.identity.id &&
-         clean_job.chosen != e->desc.identity.id;
+  return clean_is_past(&e->desc.identity, scr_desc_is_pure(&e->desc));
+}
+
+/*
+** Returns 1 if dataset ID, of which the cache has files, is work that the flush file notes, and no filemap lists: a run
+** with another control directory wrote it.
+*/
+static int clean_is_unlisted(int id)
+{
+  scr_flush_note note;
+  int            i;
+
+  for (i = 0; i < clean_job.n_listed; i++)
+    if (clean_job.listed[i] == id) return 0;
+  return scr_flush_file_get(&clean_job.notes, id, &note) && note.location & SCR_LOCATION_CACHE &&
+         !scr_flush_note_on_prefix(clean_job.prefix, &note) &&
+         !clean_is_past(&note.identity, !(note.flags & SCR_FLAG_OUTPUT));
+}
+
+/* Find work in DIR, a cache directory, that the filemaps do not list. */
+static void clean_find_unlisted(const char* dir)
+{
+  struct dirent* e;
+  int64_t        id;
+  DIR*           d = opendir(dir);
+
+  while (d != NULL && (e = readdir(d)) != NULL)
+    if (strncmp(e->d_name, "scr.dataset.", 12) == 0 && tool_number(e->d_name + 12, 1, INT_MAX, &id) &&
+        clean_is_unlisted((int)id))
+      clean_job.kept = (int)id;
+  if (d != NULL) closedir(d);
 }
 
 static int clean_see_map(const char* dir, const scr_home* home, const scr_filemap* map, void* arg)
 {
-  int i;
+  int i, rc = SCR_SUCCESS;
 
   (void)dir;
   (void)home;
   (void)arg;
-  for (i = 0; i < map->n; i++)
-    if (!clean_is_saved(map->entry[i])) clean_job.kept = map->entry[i]->desc.identity.id;
-  return SCR_SUCCESS;
+  for (i = 0; i < map->n && rc == SCR_SUCCESS; i++) {
+    int id = map->entry[i]->desc.identity.id;
+    rc = clean_add_id(&clean_job.listed, &clean_job.n_listed, id);
+    if (!clean_is_saved(map->entry[i])) clean_job.kept = id;
+  }
+  return rc;
 }
 
 /* Read the filemaps of the control directory DIR; where there is none at all, no run has left anything. */
@@ -147,6 +202,7 @@ static int clean_node(char** dir, int n)
   if (rc == SCR_SUCCESS) rc = scr_lock_open(lock, &fd);
   if (rc == SCR_SUCCESS) rc = scr_lock_take(fd, lock, SCR_LOCK_SECONDS);
   if (rc == SCR_SUCCESS) rc = clean_read(dir[0]);
+  for (i = 0; i < n && rc == SCR_SUCCESS; i++) clean_find_unlisted(dir[i]);
   if (rc == SCR_SUCCESS && clean_job.kept != 0)
     rc = SCR_ERR(SCR_ERR_STATE, "the cache is kept: the prefix lacks dataset %d; scr_postrun saves it", clean_job.kept);
   for (i = n - 1; i >= 0 && rc == SCR_SUCCESS; i--) /* the list of what there is goes last */
@@ -167,7 +223,9 @@ static int clean_part(const char* argv0, char** dir, int n)
     if (clean_has(&it, NULL)) clean_job.newest = id;
   }
   clean_job.chosen = scr_choice_in_cache(&clean_job.index);
+  scr_flush_file_read(&clean_job.notes, clean_job.prefix); /* without it, more is kept */
   if (rc == SCR_SUCCESS) rc = clean_node(dir, n);
+  scr_record_close(&clean_job.notes, SCR_SUCCESS, 0);
   scr_index_close(&clean_job.index, rc, 0);
   return rc == SCR_SUCCESS ? 0 : tool_fail(argv0, 1, scr_err_text);
 }

@@ -46,6 +46,7 @@ typedef struct {
   int                     checkpoints; /* 1: the flush file knows of some */
   int                     saved;       /* id of the newest checkpoint that is on the prefix; 0: none */
   int                     failed;      /* id of an output, or of the user's choice, that could not be saved; 0: none */
+  int                     held;        /* id of an output for which newer checkpoints stay in the caches; 0: none */
 } postrun;
 
 /* Read the flush file, which each dataset that is saved changes; the caller closes it, after an error too. */
@@ -77,37 +78,45 @@ static int postrun_save(const postrun* p, const scr_flush_note* note)
   int          rc;
 
   identity.id = note->id;
-  if (scr_flush_note_on_prefix(p->o->prefix, note)) return 1;
+  if (scr_flush_note_on_prefix(p->o->prefix, note) || scr_flush_note_is_superseded(p->o->prefix, note)) return 1;
   if ((rc = scavenge_dataset(p->o, &identity)) == SCR_SUCCESS) return 1;
   scr_err_text[scr_err_length] = '\0';
   scavenge_say(scr_err_text);
   return rc == SCR_ERR_STATE && (!(note->flags & SCR_FLAG_CHECKPOINT) || postrun_has_newer(p, note->id));
 }
 
-/* Returns 1 if a run could not reach the output dataset ID, and went on from a newer checkpoint without it. */
-static int postrun_went_on(postrun* p, int id)
+/*
+** Returns 1 if the next run goes on without the output of NOTE: the prefix has a newer checkpoint, or a run that could
+** not reach the output has left one.
+*/
+static int postrun_goes_on(postrun* p, const scr_flush_note* output)
 {
   scr_flush_note note;
+  int            id = output->id;
 
   if (postrun_has_newer(p, id)) return 1;
-  while ((id = scr_flush_file_next(&p->file, id)) != 0)
+  while (*output->where != '\0' && (id = scr_flush_file_next(&p->file, id)) != 0)
     if (scr_flush_file_get(&p->file, id, &note) && note.flags & SCR_FLAG_CHECKPOINT && *note.where == '\0') return 1;
   return 0;
 }
 
 /*
-** Save the output datasets, the oldest first, up to the first that cannot be saved: to write it again, the next run has
-** to restart from before it.  Not so if a run went on without it; nor if it was on the prefix once.
+** Save the output datasets, the oldest first, up to the first that cannot be saved, and that the next run can write
+** again: it has to restart from before it.  One that was on the prefix once was saved.
 */
 static void postrun_save_output(postrun* p)
 {
   scr_flush_note note;
-  int            id = 0;
+  int            goes_on, id = 0;
 
-  while (p->failed == 0 && (id = scr_flush_file_next(&p->file, id)) != 0)
-    if (scr_flush_file_get(&p->file, id, &note) && note.flags & SCR_FLAG_OUTPUT && !postrun_save(p, &note) &&
-        !(note.location & SCR_LOCATION_PREFIX) && (*note.where == '\0' || !postrun_went_on(p, id)))
-      p->failed = id;
+  while (p->held == 0 && (id = scr_flush_file_next(&p->file, id)) != 0) {
+    if (!scr_flush_file_get(&p->file, id, &note) || !(note.flags & SCR_FLAG_OUTPUT) || postrun_save(p, &note) ||
+        note.location & SCR_LOCATION_PREFIX)
+      continue;
+    goes_on = postrun_goes_on(p, &note);
+    if (!goes_on) p->held = id;
+    if (!goes_on || *note.where == '\0') p->failed = id;
+  }
 }
 
 /* Tell what stays in the caches because an output dataset could not be saved. */
@@ -117,12 +126,12 @@ static void postrun_tell_held(const postrun* p)
   char           text[300];
   int            id = INT_MAX;
 
-  while (p->failed != 0 && (id = scr_flush_file_before(&p->file, id)) > p->failed) {
+  while (p->held != 0 && (id = scr_flush_file_before(&p->file, id)) > p->held) {
     if (!scr_flush_file_get(&p->file, id, &note) || scr_flush_note_on_prefix(p->o->prefix, &note)) continue;
     snprintf(text, sizeof text,
              "what is newer than the output dataset %d, up to dataset %d, stays in the caches, as a run from there "
              "would not write that again; scr_scavenge --id saves it all the same",
-             p->failed, id);
+             p->held, id);
     scavenge_say(text);
     return;
   }
@@ -132,7 +141,7 @@ static void postrun_tell_held(const postrun* p)
 static void postrun_save_newest(postrun* p)
 {
   scr_flush_note note;
-  int            id = p->failed != 0 ? p->failed : INT_MAX;
+  int            id = p->held != 0 ? p->held : INT_MAX;
 
   postrun_tell_held(p);
   while (p->saved == 0 && (id = scr_flush_file_before(&p->file, id)) != 0) {

@@ -83,7 +83,7 @@ typedef struct {
   int         far;      /* the number of the newest checkpoint that a run has written, */
   int         far_id;   /* its id, */
   int         tried;    /* how many runs have failed without a newer one, */
-  int         back;     /* and 1: this one has started from an older one */
+  int         back;     /* and the id of the older checkpoint that this one is to start from; 0: from the newest */
 } run_job;
 
 static volatile sig_atomic_t run_signal; /* that has asked us to end; 0: none */
@@ -604,12 +604,12 @@ static int run_step_back(run_job* j, const run_checkpoint* c)
   run_say("the next one starts from %s; `scr_index --current %s` chooses the newer one again", older.name, c->name);
   run_command("scr_index", choose, 1);
   setenv("SCR_CURRENT", older.name, 1); /* which counts once in a job, but before what it was set to */
-  j->back = 1;
+  j->back = older.id;
   j->tried = 0;
   return 1;
 }
 
-/* The run that was to start from an older checkpoint has ended: if it could not load it, the newest is chosen again. */
+/* The run that was to start from an older checkpoint has ended: if it has not loaded it, the newest is chosen again. */
 static void run_check_step(const run_job* j)
 {
   run_checkpoint c;
@@ -620,7 +620,7 @@ static void run_check_step(const run_job* j)
 
   scr_choice_read(&index, &choice);
   scr_index_close(&index, rc, 0);
-  if (rc != SCR_SUCCESS || !choice.by_user || choice.until != 0) return;
+  if (rc != SCR_SUCCESS || !choice.by_user || choice.until != 0 || choice.id != j->back) return;
   run_find_checkpoint(j, INT_MAX, &c);
   if (c.id == 0) return;
   run_say("the run has not started from %s; %s is chosen again", choice.dir, c.name);
@@ -711,7 +711,8 @@ static int run_left(const run_job* j, scr_flush_note* note)
     if (!scr_flush_file_get(&file, id, note)) continue;
     ckpt = newest && note->flags & SCR_FLAG_CHECKPOINT && !scr_flush_note_is_refused(j->prefix, note);
     left = ((note->flags & SCR_FLAG_OUTPUT && *note->where == '\0') || ckpt || id == chosen) &&
-           note->location & SCR_LOCATION_CACHE && !scr_flush_note_on_prefix(j->prefix, note);
+           note->location & SCR_LOCATION_CACHE && !scr_flush_note_on_prefix(j->prefix, note) &&
+           !scr_flush_note_is_superseded(j->prefix, note);
     if (ckpt) newest = 0;
   }
   return scr_record_close(&file, rc, 0) == SCR_SUCCESS ? left : -1;
@@ -777,7 +778,7 @@ static int run_all(run_job* j)
     else if (more && run_loops(j, j->down.n > down)) more = 0;
     if (more && (run_signal || run_other)) more = !run_is_halted(j); /* it came while something was saved */
     if (more) code = run_once(j, number, &up);
-    if (j->back) run_check_step(j);
+    if (j->back && j->used) run_check_step(j);
     hosts_free(&up);
     if (!more || code == 0 || run_is_halted(j)) break;
     if (j->runs >= 0 && number >= j->runs) {
@@ -788,6 +789,7 @@ static int run_all(run_job* j)
     if (!run_signal && j->wait > 0) sleep((unsigned)j->wait);
     number++;
   } while (!run_is_halted(j));
+  if (j->back) run_check_step(j);
   return code;
 }
 

@@ -294,6 +294,9 @@ new
 says "a restart loop, the older one is damaged: the newest is chosen again" 1 "has not started from heat.200; heat.300 is chosen again" "$run" --runs 4 sh -c '[ ! -d heat.200 ] || for f in heat.200/*0*; do printf x | dd of="$f" bs=1 seek=9000 conv=notrunc 2>/dev/null; done; exec "$@"' sh $MPIEXEC -n 4 "$heat" $size --kill-at 350
 check "a restart loop, the older one is damaged: what is next" 0 heat.300 "$BIN/scr_have_restart"
 new
+says "a restart loop, and the user chooses meanwhile" $KILLED "the next one starts from heat.200" "$run" --runs 4 sh -c 'n=$(cat n 2>/dev/null); n=$((n + 1)); echo $n >n; i=$1; shift; "$@"; code=$?; [ $n != 4 ] || "$i" --current heat.100; exit $code' sh "$BIN/scr_index" $MPIEXEC -n 4 "$heat" $size --kill-at 350
+check "a restart loop, and the user chooses meanwhile: that stays" 0 heat.100 "$BIN/scr_have_restart"
+new
 check "a job that gets far" 0 - $MPIEXEC -n 4 "$heat" $size
 says "a fresh start that gets on is no loop" 0 "run 5 has ended .* exit code 0" env SCR_FRESH_START=1 "$run" --runs 5 sh -c 'n=$(cat n 2>/dev/null); n=$((n + 1)); echo $n >n; [ $n = 5 ] || set -- "$@" --kill-at ${n}50; exec "$@"' sh $MPIEXEC -n 4 "$heat" $size
 check "a fresh start that gets on: no older one is tried" 1 "" grep "the next one starts from" "$tmp/out"
@@ -402,9 +405,13 @@ leaves "output that is in the way of a checkpoint"
 says "output that cannot be saved, and a newer checkpoint that is" 1 "the newest checkpoint on the prefix is 3, ck.3" "$BIN/scr_postrun"
 check "output that cannot be saved, and a newer checkpoint that is: nothing else stays" 1 "" grep "stays in the caches" "$tmp/out"
 check "output that is in the way of a checkpoint: a newer one" 5 - $alone SCR_FLUSH=0 $MPIEXEC -n 2 "$tmp/named" c:ck.4
-says "output that is in the way of a checkpoint, as postrun says" 1 "what is newer than the output dataset 2, up to dataset 4, stays in the caches" "$BIN/scr_postrun"
+says "output that is in the way of a checkpoint: that is saved, as a run from ck.3 would not write the output again" 1 "the newest checkpoint on the prefix is 4, ck.4" "$BIN/scr_postrun"
 says "output that is in the way of a checkpoint, a program that is done" 4 "the program is done, but dataset [0-9]*, .*, is in caches only" $alone "$run" sh -c true
-check "output that is in the way of a checkpoint: the remedy" 0 - "$BIN/scr_scavenge" --id 4
+new
+: >out.1
+check "output that is in the way of the only checkpoint: a job" 5 - $alone SCR_FLUSH=0 SCR_CACHE_SIZE=2 $MPIEXEC -n 2 "$tmp/named" o:out.1 c:ck.2
+says "output that is in the way of the only checkpoint, as postrun says" 1 "what is newer than the output dataset 1, up to dataset 2, stays in the caches" "$BIN/scr_postrun"
+check "output that is in the way of the only checkpoint: the remedy" 0 - "$BIN/scr_scavenge" --id 2
 leaves "output in the cache of another job"
 says "output in the cache of another job is named" 5 "the output out.2 (dataset 2) was not copied to the prefix, and cannot be reached by this run: it is in the cache of job 7 on $host, in $tmp/base/me/scr.7; .scr_scavenge --id 2., before another run starts, copies it" $alone SCR_JOB_ID=8 $MPIEXEC -n 2 "$tmp/named"
 check "output in the cache of another job: the remedy" 0 - "$BIN/scr_scavenge" --id 2
@@ -413,7 +420,7 @@ leaves "output in the cache of another job, later"
 for i in 1 2; do check "output in the cache of another job, later: run $i" 5 - $alone SCR_JOB_ID=8 $MPIEXEC -n 2 "$tmp/named"; done
 check "output in the cache of another job, later: the remedy" 0 - "$BIN/scr_scavenge" --id 2 --jobset "$host" --from "$tmp/base/me/scr.7"
 leaves "output in a cache that is emptied"
-says "output in a cache that is emptied is named" 5 "SCR_CACHE_PURGE=1 deletes out.2 (dataset 2) from the cache, and the prefix has no copy of this output" $alone SCR_CACHE_PURGE=1 $MPIEXEC -n 2 "$tmp/named"
+says "output in a cache that is emptied is named" 5 "SCR_CACHE_PURGE=1 deletes out.2 (dataset 2) from the cache, and the prefix has no copy of it" $alone SCR_CACHE_PURGE=1 $MPIEXEC -n 2 "$tmp/named"
 new
 : >out.2
 check "output before a lost checkpoint: a job" 5 - $alone SCR_FLUSH=0 $MPIEXEC -n 2 "$tmp/named" c:ck.1 o:out.2 c:ck.3
@@ -427,6 +434,34 @@ check "output before a lost checkpoint, in the way: a job" 5 - $alone SCR_FLUSH=
 check "output before a lost checkpoint, in the way: a start in vain" 4 - $alone SCR_JOB_ID=8 $MPIEXEC -n 2 "$tmp/named" c:ck.4
 says "output before a lost checkpoint, in the way, holds it back" 1 "newer than the output dataset 2, up to dataset 3, stays" "$BIN/scr_postrun"
 check "output before a lost checkpoint, in the way: the one before is there" 0 "" test -f ck.1/r1 -a ! -e ck.3
+
+new
+: >out.2
+check "output before a lost checkpoint, and a run without the cache: a job" 5 - $alone SCR_FLUSH=0 SCR_CACHE_SIZE=3 $MPIEXEC -n 2 "$tmp/named" c:ck.1 o:out.2 c:ck.3
+rm out.2
+check "output before a lost checkpoint, and a run without the cache" 5 - $alone SCR_JOB_ID=8 SCR_DISTRIBUTE=0 $MPIEXEC -n 2 "$tmp/named"
+says "output before a lost checkpoint, and a run without the cache: it is saved" 0 "dataset 2 is in" "$BIN/scr_postrun"
+
+# an output under the names of the one before, which stays in the cache, where nobody needs it
+new
+check "output that newer output has replaced: a job" 5 - $alone SCR_FLUSH=0 SCR_CACHE_SIZE=3 $MPIEXEC -n 2 "$tmp/named" o:plot o:plot c:ck.3
+rm "$tmp/base/me/scr.7/scr.dataset.1/plot/r1"
+says "output that newer output has replaced is not missed" 0 "the newest checkpoint on the prefix is 3, ck.3" "$BIN/scr_postrun"
+check "output that newer output has replaced: nothing else stays" 1 "" grep "stays in the caches" "$tmp/out"
+check "output that newer output has replaced does not keep the cache" 0 "" "$BIN/scr_clean"
+new
+check "output that newer output has replaced, and the next job: a job" 5 - $alone SCR_FLUSH=2 SCR_CACHE_SIZE=4 $MPIEXEC -n 2 "$tmp/named" o:plot o:plot c:ck.3 c:ck.4
+says "output that newer output has replaced, and the next job" 5 "." $alone SCR_DEBUG=1 SCR_JOB_ID=8 $MPIEXEC -n 2 "$tmp/named"
+check "output that newer output has replaced is not told to the next job" 1 "" grep "plot" "$tmp/out"
+
+# two control directories, and one cache
+new
+check "what another control directory lists: a job" 5 - $alone SCR_FLUSH=0 SCR_CACHE_SIZE=2 $MPIEXEC -n 2 "$tmp/named" c:ck.1 c:ck.2
+mkdir "$tmp/base/other"
+check "what another control directory lists: a start in vain" 4 - $alone "SCR_CNTL_BASE=$tmp/base/other" $MPIEXEC -n 2 "$tmp/named" c:ck.3
+says "what another control directory lists stays" 1 "the cache is kept: the prefix lacks dataset [12]; scr_postrun saves it" env "SCR_CNTL_BASE=$tmp/base/other" "$BIN/scr_clean"
+says "what another control directory lists: the remedy" 0 "the newest checkpoint on the prefix is 2, ck.2" env "SCR_CNTL_BASE=$tmp/base/other" "$BIN/scr_postrun"
+check "what another control directory lists: what is saved goes" 0 "" env "SCR_CNTL_BASE=$tmp/base/other" "$BIN/scr_clean"
 
 # chosen: a job of whose two checkpoints the user has chosen the one that only its cache has
 chosen() {
