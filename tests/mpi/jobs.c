@@ -548,7 +548,7 @@ static void a_prefix_that_was_made_again_does_not_take_the_cache_of_the_old_one(
   shell("rm -r prefix && mkdir prefix && cp -a cache kept");
   OK(same_code(init_says(text, sizeof text)));
   snprintf(dir, sizeof dir, "%s/cntl/", case_dir);
-  CHECK(rank > 0 || (strstr(text, "removed and made again") != NULL && strstr(text, dir) != NULL), "%s", text);
+  CHECK(rank > 0 || (strstr(text, "moved, and made again") != NULL && strstr(text, dir) != NULL), "%s", text);
   get(NULL, 0, 0);
   OK(put("new", 1, 500));
   OK(SCR_Finalize());
