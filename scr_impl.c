@@ -20896,10 +20896,10 @@ SCR_FN int scr_flush_commit(scr_flush* f)
     if (ds == NULL || !scr_identity_same(&ds->desc.identity, &f->to.rival[i].identity)) continue;
     if (!scr_dataset_is_cached(ds)) {
       scr_dataset_remove(f->to.rival[i].identity.id);
-      continue;
+    } else if (ds->on_prefix == SCR_PREFIX_YES) {
+      ds->superseded = f->id;
+      scr_change_on_prefix(ds, SCR_PREFIX_SUPERSEDED, NULL);
     }
-    ds->superseded = f->id;
-    if (ds->on_prefix == SCR_PREFIX_YES) scr_change_on_prefix(ds, SCR_PREFIX_SUPERSEDED, NULL);
   }
   if (rc != SCR_SUCCESS) return rc;
   if (scr.world.rank == 0 && *f->tag != '\0') rc = scr_rank2file_take_over(scr.world.prefix, f->to.dir);

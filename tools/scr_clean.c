@@ -223,7 +223,7 @@ static int clean_part(const char* argv0, char** dir, int n)
     if (clean_has(&it, NULL)) clean_job.newest = id;
   }
   clean_job.chosen = scr_choice_in_cache(&clean_job.index);
-  scr_flush_file_read(&clean_job.notes, clean_job.prefix); /* without it, more is kept */
+  scr_flush_file_read(&clean_job.notes, clean_job.prefix); /* without it, the filemaps and the index alone count */
   if (rc == SCR_SUCCESS) rc = clean_node(dir, n);
   scr_record_close(&clean_job.notes, SCR_SUCCESS, 0);
   scr_index_close(&clean_job.index, rc, 0);
