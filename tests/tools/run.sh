@@ -358,6 +358,7 @@ int main(int argc, char** argv) /* c:, o: and b: before the names of checkpoints
   MPI_Abort(MPI_COMM_WORLD, 5);
 }
 C
+ended() { flock -w 20 .scr/run.lock true; } # wait for the ranks, which may outlive the launcher of a job that was ended
 check "a program of any names builds" 0 "" $MPICC -o "$tmp/named" -I"$top" "$tmp/named.c" "$library" -lz -lpthread
 for name in "état 1" ' "; touch x' "\$(touch x)'a" "-x *?&|<>"; do
   new
@@ -368,6 +369,7 @@ for name in "état 1" ' "; touch x' "\$(touch x)'a" "-x *?&|<>"; do
 done
 new
 check "a choice that only the cache has: three checkpoints" 5 - env SCR_FLUSH=3 SCR_CACHE_SIZE=3 $MPIEXEC -n 2 "$tmp/named" c:one c:two c:three
+ended
 check "a choice that only the cache has" 0 - "$BIN/scr_index" --current two
 says "a choice that only the cache has keeps its cache" 1 "the cache is kept: the prefix lacks dataset 2" "$BIN/scr_clean"
 says "a choice that only the cache has is saved" 0 "dataset 2 is in" "$BIN/scr_postrun"
@@ -467,6 +469,7 @@ check "what another control directory lists: what is saved goes" 0 "" env "SCR_C
 chosen() {
   new
   check "$1: a job" 5 - $alone SCR_FLUSH=2 SCR_CACHE_SIZE=2 $MPIEXEC -n 2 "$tmp/named" c:ck.1 c:ck.2
+  ended
   check "$1: the choice" 0 - "$BIN/scr_index" --current ck.1
 }
 chosen "a choice that another job's cache has"
