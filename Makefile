@@ -183,7 +183,7 @@ check-full: ## every behaviour at least once, in about half an hour; ONLY=NAME a
 check-long: ## the long loops, other numbers of ranks and moments of failure; ONLY=NAME as above
 	$(TESTED)
 	$(TEST) long
-	$(Q)$(RUN_ENV) bash tests/lint.sh long
+	$(if $(ONLY),,$(Q)$(RUN_ENV) bash tests/lint.sh long)
 
 check-scale: ## a checkpoint of 64 ranks on this machine, and what its steps cost with 4, 16 and 64
 	$(Q)$(RUN_ENV) bash tests/scale/scale.sh

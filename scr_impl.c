@@ -8393,7 +8393,8 @@ typedef enum { SCR_INDEX_NAME, SCR_INDEX_DIR } scr_index_by;
 
 /*
 ** Find the newest dataset whose name or directory, as BY says, is NAME, complete or not; if ID is not 0, only the one
-** with that id; if CKPT is 1, only complete checkpoints.  Returns 0 if there is none.
+** with that id; if CKPT is 1, only complete checkpoints; of two copies of one, that in the directory NAME.  Returns 0
+** if there is none.
 */
 SCR_FN int scr_index_find(const scr_index* index, scr_index_by by, const char* name, int id, int ckpt,
                           scr_index_item* best)
@@ -8403,7 +8404,8 @@ SCR_FN int scr_index_find(const scr_index* index, scr_index_by by, const char* n
   memset(best, 0, sizeof *best);
   while (scr_index_walk(index, &it))
     if (strcmp(by == SCR_INDEX_DIR ? it.dir : it.desc.name, name) == 0 && (id == 0 || it.id == id) &&
-        (!ckpt || (it.complete && scr_desc_is_ckpt(&it.desc))) && scr_index_is_newer(&it, best))
+        (!ckpt || (it.complete && scr_desc_is_ckpt(&it.desc))) &&
+        (scr_index_is_newer(&it, best) || (!scr_index_is_newer(best, &it) && strcmp(it.dir, name) == 0)))
       *best = it;
   return best->id != 0;
 }
@@ -9423,7 +9425,7 @@ SCR_FN void scr_objects_prune(const scr_objects* l, const char* prefix)
 **            scr_rank2file_add, scr_rank2file_span, scr_rank2file_begins, scr_rank2file_rel, scr_rank2file_read_root,
 **            scr_rank2file_read, scr_rank2file_write, scr_rank2file_write_root, scr_rank2file_take_over,
 **            scr_rank2file_find_tag, scr_rank2file_read_leaf, scr_rank2file_write_leaf, scr_rank2file_walk,
-**            scr_names_bucket, scr_names_write, scr_names_read
+**            scr_rank2file_skip_leaf, scr_names_bucket, scr_names_write, scr_names_read
 ** Failure    Files stay as they were, or are fully replaced.
 ** ====================================================================================================== */
 
@@ -9859,6 +9861,14 @@ SCR_FN int scr_rank2file_walk(const char* prefix, const scr_prefix_place* place,
   return rc;
 }
 
+/* What visits a leaf to find out whether it can be read. */
+SCR_FN int scr_rank2file_skip_leaf(const scr_objects* l, void* arg)
+{
+  (void)l;
+  (void)arg;
+  return SCR_SUCCESS;
+}
+
 /* ---- the names of a dataset that is read in place ---- */
 
 /*
@@ -9908,10 +9918,11 @@ SCR_FN int scr_names_read(const char* prefix, const scr_prefix_place* place, int
 ** its metadata; and find datasets on the prefix that no index has.
 **
 ** Uses       platform, errors, memory, path, hash, dataset, index, objects, rank2file map
-** Offers     scr_strays; scr_prefix_has_summary, scr_prefix_has, scr_prefix_has_head, scr_prefix_has_files,
-**            scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_remove_tagged, scr_prefix_forget,
-**            scr_prefix_delete_leaf, scr_prefix_check_owner, scr_prefix_may_delete, scr_prefix_clear, scr_prefix_walk,
-**            scr_strays_find, scr_prefix_choose_dir, scr_prefix_end_deletion, scr_prefix_finish_all
+** Offers     scr_strays; scr_prefix_has_summary, scr_prefix_look, scr_prefix_has, scr_prefix_has_head,
+**            scr_prefix_has_files, scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_remove_tagged,
+**            scr_prefix_forget, scr_prefix_delete_leaf, scr_prefix_check_owner, scr_prefix_may_delete,
+**            scr_prefix_clear, scr_prefix_walk, scr_strays_find, scr_prefix_choose_dir, scr_prefix_end_deletion,
+**            scr_prefix_finish_all
 ** Invariants
 **   X6  A deletion is recorded in the index before the first file is deleted, and any later run finishes it; but the
 **       record is dropped as soon as any dataset is entered into the index.
@@ -9930,7 +9941,9 @@ SCR_FN int scr_prefix_look_leaf(const scr_objects* l, void* arg)
 
   while (rc == SCR_SUCCESS && scr_objects_walk(l, &at)) {
     rc = scr_objects_path(&at, (const char*)arg, l->id, 0, path, sizeof path);
-    if (rc == SCR_SUCCESS && (stat(path, &st) < 0 || (uint64_t)st.st_size < at.least))
+    if (rc == SCR_SUCCESS && stat(path, &st) < 0 && errno != ENOENT && errno != ENOTDIR)
+      rc = SCR_ERRNO("cannot look at %s", path);
+    else if (rc == SCR_SUCCESS && (stat(path, &st) < 0 || (uint64_t)st.st_size < at.least))
       rc = SCR_ERR(SCR_ERR_MISSING, "%s is missing, or has lost bytes", path);
   }
   return rc;
@@ -9953,24 +9966,29 @@ SCR_FN int scr_prefix_has_summary(const char* prefix, const scr_index_item* it, 
 }
 
 /*
-** Returns 1 if PREFIX still has all files of the dataset IT of its index, by their sizes: what others remove, such as a
-** purge of old files, stays in the index.  While some have their temporary names, none is looked up.
+** Look whether PREFIX still has all files of the dataset IT of its index, by their sizes: what others remove, such as a
+** purge of old files, stays in the index.  While some have their temporary names, none is looked up.  SCR_ERR_MISSING:
+** a file is gone for certain.
 */
-SCR_FN SCR_APART int scr_prefix_has(const char* prefix, const scr_index_item* it)
+SCR_FN SCR_APART int scr_prefix_look(const char* prefix, const scr_index_item* it)
 {
   scr_prefix_place place;
   scr_identity     identity = it->desc.identity;
   scr_err_record   why;
-  int              has;
+  int              rc;
 
   identity.id = it->id;
-  if (it->complete && it->renaming) return 1;
-  if (!scr_prefix_has_summary(prefix, it, &place)) return 0;
+  if (it->complete && it->renaming) return SCR_SUCCESS;
+  if (!scr_prefix_has_summary(prefix, it, &place)) return SCR_ERR_NOT_FOUND;
   scr_err_save(&why);
-  has = scr_rank2file_walk(prefix, &place, &identity, NULL, scr_prefix_look_leaf, (void*)(uintptr_t)prefix) ==
-        SCR_SUCCESS;
+  rc = scr_rank2file_walk(prefix, &place, &identity, NULL, scr_prefix_look_leaf, (void*)(uintptr_t)prefix);
   scr_err_restore(&why);
-  return has;
+  return rc;
+}
+
+SCR_FN int scr_prefix_has(const char* prefix, const scr_index_item* it)
+{
+  return scr_prefix_look(prefix, it) == SCR_SUCCESS;
 }
 
 /*
@@ -10242,7 +10260,8 @@ SCR_FN int scr_prefix_clear_leaf(const scr_objects* l, void* arg)
 
 /*
 ** Call CLEAR to remove the files of the dataset IDENTITY, which is in DIR but not in the index; then remove its
-** metadata.  Where the map is missing, only the metadata are removed; where it is that of another dataset, nothing is.
+** metadata.  Where the map is missing, only the metadata are removed; where it is that of another dataset, or where a
+** part of it is damaged, nothing is: a newer dataset may have been put in place of this one unseen.
 */
 SCR_FN int scr_prefix_clear(const char* prefix, const char* dir, const scr_identity* identity,
                             scr_rank2file_visit clear)
@@ -10251,6 +10270,7 @@ SCR_FN int scr_prefix_clear(const char* prefix, const char* dir, const scr_ident
   int              rc = scr_prefix_may_delete(prefix, dir);
 
   if (rc == SCR_SUCCESS) rc = scr_prefix_locate(prefix, identity->id, dir, &place);
+  if (rc == SCR_SUCCESS) rc = scr_rank2file_walk(prefix, &place, identity, NULL, scr_rank2file_skip_leaf, NULL);
   if (rc == SCR_SUCCESS) rc = scr_rank2file_walk(prefix, &place, identity, NULL, clear, (void*)(uintptr_t)prefix);
   if (rc == SCR_ERR_INVALID) return SCR_SUCCESS;
   if (rc == SCR_SUCCESS || rc == SCR_ERR_MISSING) scr_prefix_forget(prefix, identity->id, dir);
@@ -10407,14 +10427,14 @@ SCR_FN int scr_prefix_choose_dir(const char* prefix, const scr_desc* desc, int p
 }
 
 /*
-** The files and the metadata of dataset ID, which was in DIR, are deleted.  If DIR is gone as well, drop the record of
-** the deletion, so that no later run deletes a copy that somebody brings back to DIR.
+** The files of dataset ID, which was in DIR, are deleted.  If its summary is gone as well, drop the record of the
+** deletion, so that no later run deletes a copy that somebody brings back to DIR.
 */
 SCR_FN int scr_prefix_end_deletion(const char* prefix, int id, const char* dir)
 {
   char        path[SCR_MAX_FILENAME];
   struct stat st;
-  int         rc = scr_fmt(path, sizeof path, "%s/%s", prefix, dir);
+  int         rc = scr_summary_path(prefix, dir, path);
 
   if (rc != SCR_SUCCESS || scr_os.lstat(path, &st) == 0) return rc;
   return scr_index_change(prefix, scr_index_end_deletion, id, dir);
@@ -10492,7 +10512,8 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
 **
 ** Uses       platform, errors, memory, path, hash, dataset, index, objects, datasets of the prefix
 ** Offers     scr_rival, scr_publication; scr_publish_list_rivals, scr_publish_look, scr_publish_refused,
-**            scr_publish_is_indexed, scr_publish_enter, scr_publish_done
+**            scr_publish_hit_blindly, scr_publish_is_indexed, scr_publish_has_copy, scr_publish_enter,
+**            scr_publish_done
 ** Invariants
 **   X7  Until the index has the dataset, nothing that was there has changed; after that, any run or command can finish
 **       the renames from the map.
@@ -10503,8 +10524,10 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
 typedef struct {
   scr_identity identity;
   int          ckpt;
-  int          stands; /* 1: it is newer, and not refused where P is not: only the user's wish takes its files */
-  int          hit;    /* 1: it has a file at one of these paths */
+  int          stands;  /* 1: only the user's wish takes its files (scr_publish_stands), as far as they are there */
+  int          unread;  /* 1: the last run that tried to fetch it could not, so it stands for nothing else */
+  int          hit;     /* 1: it has a file at one of these paths, */
+  int          damaged; /* or may have, as its map cannot be read */
   char         dir[SCR_MAX_FILENAME];
 } scr_rival;
 
@@ -10533,6 +10556,19 @@ SCR_FN int scr_publish_may_meet(const scr_publication* p, const scr_index_item* 
   return strcmp(mine, its) == 0 || scr_path_below(mine, its, &rel) || scr_path_below(its, mine, &rel);
 }
 
+/*
+** Returns 1 if IT of the index keeps its files although P has the same paths: it is newer, and not refused where P is
+** not; or it is good, and P, a checkpoint alone, is refused.
+*/
+SCR_FN int scr_publish_stands(const scr_publication* p, const scr_index_item* it)
+{
+  int good = !it->failed && !it->passed, newer = it->id >= p->desc.identity.id;
+
+  if (p->is_chosen) return 0;
+  if (p->mark == SCR_MARK_NONE) return newer && good;
+  return newer || (good && scr_desc_is_pure(&p->desc));
+}
+
 /* List the rivals of P in INDEX; the caller frees p->rival. */
 SCR_FN int scr_publish_list_rivals(scr_publication* p, const scr_index* index)
 {
@@ -10548,8 +10584,9 @@ SCR_FN int scr_publish_list_rivals(scr_publication* p, const scr_index* index)
     r->identity = it.desc.identity;
     r->identity.id = it.id;
     r->ckpt = scr_desc_is_ckpt(&it.desc);
-    r->stands =
-        !p->is_chosen && it.id >= p->desc.identity.id && (p->mark != SCR_MARK_NONE || (!it.failed && !it.passed));
+    r->stands = scr_publish_stands(p, &it);
+    r->unread = it.unread;
+    if (r->stands && r->unread && scr_prefix_look(p->prefix, &it) == SCR_ERR_MISSING) r->stands = 0;
     snprintf(r->dir, sizeof r->dir, "%s", it.dir);
   }
   return SCR_SUCCESS;
@@ -10584,8 +10621,27 @@ SCR_FN int scr_publish_look(const scr_publication* p, const scr_objects* l, int 
 /* SCR_ERR_STATE: the files of P stay where they are, because R, which stands, has their places. */
 SCR_FN int scr_publish_refused(const scr_publication* p, const scr_rival* r)
 {
-  return SCR_ERR(SCR_ERR_STATE, "dataset %d is not copied to %s: it would replace files of the newer dataset %d",
-                 p->desc.identity.id, p->prefix, r->identity.id);
+  if (r->unread)
+    return SCR_ERR(SCR_ERR_STATE,
+                   "dataset %d is not copied to %s: it would replace files of dataset %d, which could not be read; "
+                   "scr_index --drop gives that up",
+                   p->desc.identity.id, p->prefix, r->identity.id);
+  return SCR_ERR(SCR_ERR_STATE, "dataset %d is not copied to %s: it would replace files of the %s dataset %d",
+                 p->desc.identity.id, p->prefix, r->identity.id < p->desc.identity.id ? "good" : "newer",
+                 r->identity.id);
+}
+
+/*
+** The map of R, which may have files at the paths of P, cannot be read.  Unless it stands, it loses its place in the
+** index: it cannot be fetched, and a deletion of its files would take those of P.  Its metadata stay.
+*/
+SCR_FN void scr_publish_hit_blindly(const scr_publication* p, scr_rival* r)
+{
+  r->hit = r->damaged = !r->stands;
+  if (r->hit)
+    scr_warn("dataset %d in %s/%s leaves the index: its rank2file map is damaged, and its files may be those that "
+             "dataset %d replaces now: %.*s",
+             r->identity.id, p->prefix, r->dir, p->desc.identity.id, scr_err_length, scr_err_text);
 }
 
 /* Returns 1 if the index has P, or if it cannot be read; with AGAIN, P counts only if it has renames to be done. */
@@ -10602,6 +10658,51 @@ SCR_FN int scr_publish_is_indexed(const scr_publication* p, int again)
   scr_index_close(&index, SCR_SUCCESS, 0);
   scr_err_restore(&why);
   return is;
+}
+
+/* What a look at a copy that the index does not have finds. */
+typedef struct {
+  const char* prefix;
+  int         renamed; /* files that have no temporary name beside their final one */
+} scr_publish_seen;
+
+/* SCR_ERR_MISSING unless all files of the objects L have their final names, and their sizes. */
+SCR_FN int scr_publish_see_leaf(const scr_objects* l, void* arg)
+{
+  scr_publish_seen* s = (scr_publish_seen*)arg;
+  char              path[SCR_MAX_FILENAME];
+  struct stat       st;
+  scr_objects_at    at = SCR_ZEROS;
+  uint64_t          is = 0;
+  int               rc = SCR_SUCCESS;
+
+  while (rc == SCR_SUCCESS && scr_objects_walk(l, &at)) {
+    rc = scr_objects_path(&at, s->prefix, l->id, 0, path, sizeof path);
+    if (rc == SCR_SUCCESS) rc = scr_file_size(path, &is);
+    if (rc == SCR_SUCCESS && is < at.least) rc = SCR_ERR(SCR_ERR_MISSING, "%s is too short", path);
+    if (rc == SCR_SUCCESS) rc = scr_objects_path(&at, s->prefix, l->id, 1, path, sizeof path);
+    if (rc == SCR_SUCCESS) s->renamed += scr_os.lstat(path, &st) < 0;
+  }
+  return rc;
+}
+
+/*
+** Returns 1 if the directory of P, which the index does not have, has a copy of it: it was dropped, or the index was
+** lost.  A flush that was killed before its index update has left temporary files only.
+*/
+SCR_FN int scr_publish_has_copy(const scr_publication* p)
+{
+  scr_publish_seen seen = {p->prefix, 0};
+  scr_prefix_place place;
+  scr_err_record   why;
+  int              rc;
+
+  scr_err_save(&why);
+  rc = scr_prefix_locate(p->prefix, p->desc.identity.id, p->dir, &place);
+  if (rc == SCR_SUCCESS)
+    rc = scr_rank2file_walk(p->prefix, &place, &p->desc.identity, NULL, scr_publish_see_leaf, &seen);
+  scr_err_restore(&why);
+  return rc == SCR_SUCCESS && seen.renamed > 0;
 }
 
 /*
@@ -10636,7 +10737,7 @@ SCR_FN int scr_publish_done(const scr_publication* p)
   int i, rc = scr_index_change(p->prefix, scr_index_note_renamed, p->desc.identity.id, p->dir);
 
   for (i = 0; i < p->rivals && rc == SCR_SUCCESS; i++)
-    if (p->rival[i].hit && strcmp(p->rival[i].dir, p->dir) != 0)
+    if (p->rival[i].hit && !p->rival[i].damaged && strcmp(p->rival[i].dir, p->dir) != 0)
       scr_prefix_forget(p->prefix, p->rival[i].identity.id, p->rival[i].dir);
   return rc;
 }
@@ -10837,7 +10938,8 @@ SCR_FN int scr_flush_note_is_superseded(const char* prefix, const scr_flush_note
   if (scr_index_read(&index, prefix) == SCR_SUCCESS)
     while (!is && scr_index_walk(&index, &it))
       is = it.id == note->superseded && it.complete &&
-           (!(note->flags & SCR_FLAG_CHECKPOINT) || (scr_desc_is_ckpt(&it.desc) && !it.failed && !it.passed));
+           (!(note->flags & SCR_FLAG_CHECKPOINT) ||
+            (scr_desc_is_ckpt(&it.desc) && !it.failed && !it.passed && !it.unread));
   scr_index_close(&index, SCR_SUCCESS, 0);
   return is;
 }
@@ -13514,7 +13616,10 @@ SCR_FN int scr_scan_meet(scr_publication* p, const scr_hash* names)
     rc = scr_prefix_locate(p->prefix, r->identity.id, r->dir, &place);
     if (rc == SCR_SUCCESS) rc = scr_rank2file_walk(p->prefix, &place, &r->identity, NULL, scr_scan_see_leaf, &find);
     r->hit = rc == SCR_SUCCESS && find.hit;
-    if (scr_err_is_damage(rc)) rc = SCR_SUCCESS; /* it cannot be fetched anyway */
+    if (scr_err_is_damage(rc)) {
+      scr_publish_hit_blindly(p, r);
+      rc = SCR_SUCCESS;
+    }
     if (r->hit && r->stands) rc = scr_publish_refused(p, r);
   }
   return rc;
@@ -13534,8 +13639,9 @@ SCR_FN int scr_scan_name_leaf(const scr_objects* l, void* arg)
 }
 
 /*
-** The dataset DESC at PLACE is entered while renames, its own or those of others, are still to be done: remove from
-** INDEX the datasets that lose files to it.  SCR_ERR_STATE if a good newer dataset has these files or will get them.
+** The dataset DESC at PLACE is entered: remove from INDEX the datasets that lose files to it, or share them with it, as
+** files of equal bytes tell nothing: the deletion of one would take those of the other.  SCR_ERR_STATE if a good newer
+** dataset has these files or will get them.
 */
 SCR_FN int scr_scan_replace(scr_index* index, const scr_prefix_place* place, const scr_desc* desc, const char* dir)
 {
@@ -13602,7 +13708,7 @@ SCR_FN int scr_scan_add(scr_index* index, const char* dir, scr_desc* desc)
   if (rc == SCR_SUCCESS && scr_index_get(index, desc->identity.id, dir, &it) && it.complete) return SCR_SUCCESS;
   if (rc == SCR_SUCCESS) rc = scr_prefix_locate(index->prefix, desc->identity.id, dir, &place);
   if (rc == SCR_SUCCESS) rc = scr_scan_check(index->prefix, &place, desc, &temporary);
-  if (rc == SCR_SUCCESS && (temporary || scr_index_has_renames(index))) rc = scr_scan_replace(index, &place, desc, dir);
+  if (rc == SCR_SUCCESS) rc = scr_scan_replace(index, &place, desc, dir);
   if (rc == SCR_SUCCESS) rc = scr_dir_sync(path); /* who wrote it may have been killed before that */
   if (rc == SCR_SUCCESS) rc = scr_index_set(index, desc, dir);
   if (rc == SCR_SUCCESS && !temporary) scr_index_note_renamed(index, desc->identity.id, dir);
@@ -14563,8 +14669,8 @@ SCR_FN int scr_scavenge_find_replaced(scr_scavenge* s)
   return rc == SCR_SUCCESS ? scr_scan_meet(&s->to, s->names) : rc;
 }
 
-/* The commit has failed: remove temporary files, the map with TAG and, unless the index has a copy, the metadata. */
-SCR_FN void scr_scavenge_undo(const scr_scavenge* s, const char* tag)
+/* The commit has failed: remove temporary files, the map with TAG and, unless a copy needs them, the metadata. */
+SCR_FN void scr_scavenge_undo(const scr_scavenge* s, int has_copy, const char* tag)
 {
   char           meta[SCR_MAX_FILENAME];
   scr_err_record why;
@@ -14573,7 +14679,7 @@ SCR_FN void scr_scavenge_undo(const scr_scavenge* s, const char* tag)
   scr_objects_remove_tmp(&s->objects, s->prefix);
   if (*s->to.dir && scr_fmt(meta, sizeof meta, "%s/.scr", s->to.dir) == SCR_SUCCESS) {
     scr_prefix_remove_tagged(s->prefix, meta, tag);
-    if (!scr_publish_is_indexed(&s->to, 0)) scr_prefix_remove_meta(s->prefix, meta, "");
+    if (!has_copy) scr_prefix_remove_meta(s->prefix, meta, "");
   }
   scr_err_restore(&why);
 }
@@ -14586,22 +14692,22 @@ SCR_FN void scr_scavenge_undo(const scr_scavenge* s, const char* tag)
 SCR_FN int scr_scavenge_commit(scr_scavenge* s)
 {
   char path[SCR_MAX_FILENAME], tag[4] = "";
-  int  rc;
+  int  rc, has_copy = 1;
 
   s->to.prefix = s->prefix;
   s->to.desc = s->model->desc;
   s->to.rejected_by = s->rejected_by;
   rc = scr_prefix_choose_dir(s->prefix, &s->to.desc, s->model->preserve, NULL, s->to.dir, sizeof s->to.dir);
+  if (rc == SCR_SUCCESS) has_copy = scr_publish_is_indexed(&s->to, 0) || scr_publish_has_copy(&s->to);
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/.scr", s->to.dir);
   if (rc == SCR_SUCCESS) scr_prefix_remove_meta(s->prefix, path, ".tmp"); /* of an attempt that was killed */
   if (rc == SCR_SUCCESS) rc = scr_scavenge_list(s);
   if (rc == SCR_SUCCESS) rc = scr_scavenge_place(s);
   if (rc == SCR_SUCCESS) rc = scr_scavenge_find_replaced(s);
-  if (rc == SCR_SUCCESS && scr_publish_is_indexed(&s->to, 0))
-    rc = scr_rank2file_find_tag(s->prefix, s->identity.id, s->to.dir, tag);
+  if (rc == SCR_SUCCESS && has_copy) rc = scr_rank2file_find_tag(s->prefix, s->identity.id, s->to.dir, tag);
   if (rc == SCR_SUCCESS) rc = scr_make_map(&s->objects, s->prefix, s->to.dir, &s->identity, s->map_size, tag);
   if (rc == SCR_SUCCESS) rc = scr_publish_enter(&s->to, &s->committed);
-  if (!s->committed) scr_scavenge_undo(s, tag);
+  if (!s->committed) scr_scavenge_undo(s, has_copy, tag);
   if (rc == SCR_SUCCESS) rc = scr_prefix_finish_renames(s->prefix, s->identity.id, s->to.dir);
   return rc == SCR_SUCCESS ? scr_publish_done(&s->to) : rc;
 }
@@ -16672,12 +16778,14 @@ out:
 **              FLUSHING -> NO           scr_flush_undo, the flush failed
 **              FLUSHING -> SUPERSEDED   scr_flush_undo, a newer dataset has its place
 **              YES -> SUPERSEDED        scr_flush_commit of another dataset that took its files
-**              YES, RENAMING -> DROPPED scr_run_drop; scr_restart_from_cache; scr_restart_choice_served, if drop_after
+**              YES, RENAMING -> DROPPED scr_run_drop; scr_restart_from_cache; scr_restart_choice_served, if drop_after;
+**                                       scr_flush_prove, a command has dropped it
 **              YES, RENAMING -> OUTGROWN  scr_flush_slide, which deletes it; it is flushed again only if a run ends
 **                                       with it and the prefix has no newer one, or SCR_FLUSH_ON_RESTART or the user
 **                                       asks for it
-**              SUPERSEDED -> NO         scr_dataset_reconsider, after SCR_Drop or SCR_Delete
-**              YES -> NO                scr_flush_prove, others have removed its files
+**              SUPERSEDED -> NO         scr_dataset_reconsider, after SCR_Drop or SCR_Delete, or when one is refused
+**              YES -> NO                scr_flush_prove, others have removed its files; scr_flush_commit of output that
+**                                       took the files of a checkpoint
 **              NO -> YES                scr_fetch; scr_flush_done, if the index could not be read before
 **              found: RENAMING, YES     scr_run_find_on_prefix, by the index, if its files are there; OUTGROWN, if it
 **                                       is older than what SCR_PREFIX_SIZE keeps
@@ -17379,6 +17487,18 @@ SCR_FN int scr_on_prefix_leads(scr_on_prefix from, scr_on_prefix to)
 }
 
 /*
+** A dataset was removed from the prefix, or refused: those that it superseded can be flushed again.  The flush file
+** keeps by which one each was superseded, which the index no longer has, or has as refused.  Every rank calls it.
+*/
+SCR_FN void scr_dataset_reconsider(void)
+{
+  int i;
+
+  for (i = 0; i < scr.datasets; i++)
+    if (scr.dataset[i].on_prefix == SCR_PREFIX_SUPERSEDED) scr.dataset[i].on_prefix = SCR_PREFIX_NO;
+}
+
+/*
 ** Move the datasets of the N ids to the state LIFE, mark their entries, and write the filemap once for all of them.
 ** The index comes first: after a kill, what was rejected must not be offered again.  The flush file comes last.  A mark
 ** that cannot be written is a warning, and holds for this run.  But if a dataset was being written, a filemap that
@@ -17410,6 +17530,7 @@ SCR_FN int scr_change_life(const int* ids, int n, scr_life life)
   rc = !written ? SCR_SUCCESS : scr_agree(rc, scr.world.comm);
   for (i = 0; i < n && rc == SCR_SUCCESS && scr.world.rank == 0; i++)
     scr_dataset_write_note(&scr_dataset_find(ids[i])->desc.identity, NULL);
+  if (n > 0 && (life == SCR_REJECTED || life == SCR_PASSED)) scr_dataset_reconsider();
   return rc;
 }
 
@@ -17425,18 +17546,6 @@ SCR_FN void scr_change_on_prefix(scr_dataset* ds, scr_on_prefix on_prefix, const
                   (int)on_prefix);
   ds->on_prefix = on_prefix;
   if (scr.world.rank == 0 && on_prefix != SCR_PREFIX_RENAMING) scr_dataset_write_note(&ds->desc.identity, dir);
-}
-
-/*
-** A dataset was removed from the prefix: those that it superseded can be flushed again.  The flush file keeps by
-** which one each was superseded, which the index has no more.  Every rank calls it.
-*/
-SCR_FN void scr_dataset_reconsider(void)
-{
-  int i;
-
-  for (i = 0; i < scr.datasets; i++)
-    if (scr.dataset[i].on_prefix == SCR_PREFIX_SUPERSEDED) scr.dataset[i].on_prefix = SCR_PREFIX_NO;
 }
 
 /* ==== 30 ENCODE =========================================================================================
@@ -18336,7 +18445,7 @@ SCR_FN int scr_encode_recover(const scr_encode* x, int n, scr_entry** e, const i
 **            helpers, state, encode
 ** Offers     scr_cache_encode, scr_cache_enter, scr_cache_enter_bypass, scr_cache_clear_place, scr_cache_sweep_dir,
 **            scr_cache_note_dir, scr_cache_forget_dirs, scr_cache_sweep_bypass, scr_cache_delete_files,
-**            scr_cache_remove, scr_cache_delete, scr_cache_purge, scr_cache_place
+**            scr_cache_remove, scr_cache_delete, scr_cache_purge
 ** Invariants
 **   G1  Only files below the dataset's own directory are deleted, whatever a record says.
 **   G2  Nothing is deleted while scr_oom is set: without memory we cannot tell what else needs a file.
@@ -18418,42 +18527,17 @@ SCR_FN int scr_cache_place(const scr_reddesc* d, int id, char dir[SCR_MAX_FILENA
 }
 
 /*
-** Remove from the store of D, which has MKDIR=0, the files of dataset ID, and those that no record has: a run that was
-** killed, of an earlier version, may have left them.  Their names say that they are of this user, job and node; nothing
-** is known of what damaged filemaps listed.
-*/
-SCR_FN void scr_cache_sweep_flat(const scr_reddesc* d, int id)
-{
-  char           dir[SCR_MAX_FILENAME], name[SCR_MAX_FILENAME];
-  const char*    slash;
-  struct dirent* f;
-  DIR*           store;
-  size_t         n;
-  int            other;
-
-  if (!scr_cache_place(d, id, dir)) return;
-  scr_flat_remove(dir);
-  if (scr.damaged_maps > 0 || !scr_cache_place(d, 0, dir) || (store = opendir(d->store)) == NULL) return;
-  slash = strrchr(dir, '/');
-  n = strlen(slash + 1) - 1; /* without the id */
-  while ((f = readdir(store)) != NULL) {
-    if (strncmp(f->d_name, slash + 1, n) != 0 || !isdigit((unsigned char)f->d_name[n])) continue;
-    other = atoi(f->d_name + n);
-    if (other > 0 && scr_dataset_find(other) == NULL && scr_cache_place(d, other, name)) scr_flat_remove(name);
-  }
-  closedir(store);
-}
-
-/*
-** Remove whatever lies in the directory of dataset ID with descriptor D.  Before a dataset is written, no filemap lists
-** what is there, so it is of no use; the first rank of a node removes it before the others create the directory.
+** Remove whatever lies in the directory of dataset ID with descriptor D; with MKDIR=0, whatever has its names.  Before
+** a dataset is written, no filemap lists what is there, so it is of no use; the first rank of a node removes it before
+** the others create the directory.
 */
 SCR_FN void scr_cache_clear_place(const scr_reddesc* d, int id)
 {
   char dir[SCR_MAX_FILENAME];
 
-  if (!d->can_mkdir) scr_cache_sweep_flat(d, id);
-  else if (scr_cache_place(d, id, dir)) scr_tree_remove(dir);
+  if (!scr_cache_place(d, id, dir)) return;
+  if (d->can_mkdir) scr_tree_remove(dir);
+  else scr_flat_remove(dir);
 }
 
 /* Remove the files of the directory DIR whose names are longer than SUFFIX and end in it. */
@@ -18866,18 +18950,26 @@ SCR_FN int scr_recovery_write_master(const scr_hash* names, const char* merged)
 /* Which datasets stay in the stores of a full node, where room has to be made before anything can be written. */
 typedef enum { SCR_SPARE_ALL, SCR_SPARE_COMPLETE, SCR_SPARE_NONE } scr_spare;
 
-/* Remove the directories of datasets in the store DIR that no entry of ALL stands for. */
-SCR_FN void scr_recovery_clear_unlisted(const scr_filemap* all, const char* dir)
+/*
+** Remove the directories of datasets in the store DIR that no entry of ALL stands for, unless NOTES, the flush file,
+** says that only a cache has such a dataset: a run with another control directory may have left it.
+*/
+SCR_FN void scr_recovery_clear_unlisted(const scr_filemap* all, const scr_record* notes, const char* dir)
 {
   char           path[SCR_MAX_FILENAME];
+  scr_flush_note note;
   struct dirent* e;
   DIR*           d = opendir(dir);
-  int            i;
+  int            i, id;
 
   while (d != NULL && (e = readdir(d)) != NULL) {
     if (strncmp(e->d_name, "scr.dataset.", 12) != 0) continue;
-    for (i = 0; i < all->n && all->entry[i]->desc.identity.id != atoi(e->d_name + 12); i++) continue;
-    if (i == all->n && scr_fmt(path, sizeof path, "%s/%s", dir, e->d_name) == SCR_SUCCESS) scr_tree_remove(path);
+    id = atoi(e->d_name + 12);
+    for (i = 0; i < all->n && all->entry[i]->desc.identity.id != id; i++) continue;
+    if (i < all->n || (scr_flush_file_get(notes, id, &note) && note.location & SCR_LOCATION_CACHE &&
+                       !(note.location & SCR_LOCATION_PREFIX)))
+      continue;
+    if (scr_fmt(path, sizeof path, "%s/%s", dir, e->d_name) == SCR_SUCCESS) scr_tree_remove(path);
   }
   if (d != NULL) closedir(d);
 }
@@ -18888,21 +18980,20 @@ SCR_FN void scr_recovery_clear_unlisted(const scr_filemap* all, const char* dir)
 */
 SCR_FN void scr_recovery_make_room(const scr_filemap* all, scr_spare spare)
 {
-  char dir[SCR_MAX_FILENAME];
-  int  i, k, complete;
+  scr_record notes;
+  int        i, k, complete, rc = scr_flush_file_read(&notes, scr.world.prefix);
 
-  for (i = 0; i < scr.world.nstores && scr.damaged_maps == 0; i++)
+  for (i = 0; i < scr.world.nstores && scr.damaged_maps == 0 && rc == SCR_SUCCESS; i++)
     if (scr.world.store[i].enabled && scr.world.store[i].can_mkdir)
-      scr_recovery_clear_unlisted(all, scr.world.store[i].dir);
+      scr_recovery_clear_unlisted(all, &notes, scr.world.store[i].dir);
+  scr_record_close(&notes, rc, 0);
 
   for (i = 0; i < all->n; i++) {
     const scr_entry* e = all->entry[i];
     for (k = complete = 0; k < all->n; k++)
       complete |= all->entry[k]->desc.identity.id == e->desc.identity.id && all->entry[k]->desc.complete &&
                   all->entry[k]->mark != SCR_MARK_LEAVING;
-    if ((complete && spare == SCR_SPARE_COMPLETE) || !scr_cache_place(&e->red, e->desc.identity.id, dir)) continue;
-    if (e->red.can_mkdir) scr_tree_remove(dir);
-    else scr_flat_remove(dir);
+    if (!complete || spare != SCR_SPARE_COMPLETE) scr_cache_clear_place(&e->red, e->desc.identity.id);
   }
 }
 
@@ -20422,51 +20513,6 @@ out:
 
 /* ---- begin ---- */
 
-/* What a look at a copy that the index does not have finds. */
-typedef struct {
-  const char* prefix;
-  int         renamed; /* files that have no temporary name beside their final one */
-} scr_flush_copy_seen;
-
-/* SCR_ERR_MISSING unless all files of the objects L have their final names, and their sizes. */
-SCR_FN int scr_flush_see_leaf(const scr_objects* l, void* arg)
-{
-  scr_flush_copy_seen* s = (scr_flush_copy_seen*)arg;
-  char                 path[SCR_MAX_FILENAME];
-  struct stat          st;
-  scr_objects_at       at = SCR_ZEROS;
-  uint64_t             is = 0;
-  int                  rc = SCR_SUCCESS;
-
-  while (rc == SCR_SUCCESS && scr_objects_walk(l, &at)) {
-    rc = scr_objects_path(&at, s->prefix, l->id, 0, path, sizeof path);
-    if (rc == SCR_SUCCESS) rc = scr_file_size(path, &is);
-    if (rc == SCR_SUCCESS && is < at.least) rc = SCR_ERR(SCR_ERR_MISSING, "%s is too short", path);
-    if (rc == SCR_SUCCESS) rc = scr_objects_path(&at, s->prefix, l->id, 1, path, sizeof path);
-    if (rc == SCR_SUCCESS) s->renamed += scr_os.lstat(path, &st) < 0;
-  }
-  return rc;
-}
-
-/*
-** Returns 1 if the directory of F has a copy of its dataset that the index does not have, because it was dropped or the
-** index was lost.  A flush that was killed before its index update has left temporary files only.  Rank 0 only.
-*/
-SCR_FN int scr_flush_is_dropped(const scr_flush* f)
-{
-  scr_flush_copy_seen seen = {scr.world.prefix, 0};
-  scr_prefix_place    place;
-  scr_err_record      why;
-  int                 rc;
-
-  scr_err_save(&why);
-  rc = scr_prefix_locate(scr.world.prefix, f->id, f->to.dir, &place);
-  if (rc == SCR_SUCCESS)
-    rc = scr_rank2file_walk(scr.world.prefix, &place, &f->to.desc.identity, NULL, scr_flush_see_leaf, &seen);
-  scr_err_restore(&why);
-  return rc == SCR_SUCCESS && seen.renamed > 0;
-}
-
 /* Choose and create the directory of F, see what it has of this dataset, remove what a kill left.  Rank 0 only. */
 SCR_FN int scr_flush_make_dir(scr_flush* f)
 {
@@ -20487,7 +20533,7 @@ SCR_FN int scr_flush_make_dir(scr_flush* f)
   if (rc == SCR_SUCCESS) {
     int there = !(scr_os.lstat(path, &st) < 0 && errno == ENOENT);
     f->keep_metadata = there && scr_publish_is_indexed(&f->to, 0);
-    f->keep_copy = there && !f->keep_metadata && scr_flush_is_dropped(f);
+    f->keep_copy = there && !f->keep_metadata && scr_publish_has_copy(&f->to);
   }
   if (rc == SCR_SUCCESS && f->keep_metadata) rc = scr_rank2file_find_tag(scr.world.prefix, f->id, f->to.dir, f->tag);
   if (rc == SCR_SUCCESS) rc = scr_fmt(meta, sizeof meta, "%s/.scr", f->to.dir);
@@ -20686,7 +20732,7 @@ SCR_FN int scr_flush_share_rivals(scr_flush* f, int n)
 ** Find out whether R has a file at one of the paths EXIST, where this flush is to put its own.  Collective over the
 ** world; the same code everywhere.
 */
-SCR_FN int scr_flush_compare(scr_rival* r, const scr_hash* exist)
+SCR_FN int scr_flush_compare(const scr_flush* f, scr_rival* r, const scr_hash* exist)
 {
   scr_prefix_place place;
   scr_objects      mine = SCR_ZEROS;
@@ -20698,7 +20744,10 @@ SCR_FN int scr_flush_compare(scr_rival* r, const scr_hash* exist)
 
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) goto out;
   if ((rc = scr_flush_read_rank2file(&place, NULL, &mine, &ranks)) != SCR_SUCCESS) {
-    if (scr_err_is_damage(rc)) rc = SCR_SUCCESS; /* its map is damaged: it cannot be fetched anyway */
+    if (scr_err_is_damage(rc)) {
+      if (scr.world.rank == 0) scr_publish_hit_blindly(&f->to, r);
+      rc = scr_bcast(r, (int)sizeof *r, MPI_BYTE, 0, scr.world.comm);
+    }
     goto out;
   }
   while (scr_objects_walk(&mine, &at)) scr_hash_spread(send, at.rel, "OLD", scr.world.comm);
@@ -20723,30 +20772,32 @@ out:
 */
 SCR_FN int scr_flush_find_replaced(scr_flush* f)
 {
-  scr_hash* exist = scr_hash_new();
-  scr_index index;
-  scr_vote  v = SCR_ZEROS;
-  int       i, rc = SCR_SUCCESS;
+  enum { RENAMES, NEWEST, RIVALS }; /* max */
+  scr_hash*      exist = scr_hash_new();
+  scr_index      index;
+  scr_index_item it;
+  scr_vote       v = SCR_ZEROS;
+  int            i, rc = SCR_SUCCESS;
 
   scr_free(&f->to.rival);
   f->to.rivals = 0;
   if (scr.world.rank == 0) {
     rc = scr_index_read(&index, scr.world.prefix);
-    v.max[0] = scr_index_has_renames(&index);
+    v.max[RENAMES] = scr_index_has_renames(&index);
+    if (scr_index_newest(&index, INT_MAX, NULL, &it) == SCR_SUCCESS && !it.unread) v.max[NEWEST] = it.id;
     f->to.mark = scr_life_mark(scr_dataset_find(f->id)->life, &f->to.rejected_by);
     if (rc == SCR_SUCCESS) rc = scr_publish_list_rivals(&f->to, &index);
     scr_index_close(&index, SCR_SUCCESS, 0);
   }
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) goto out;
-  rc = scr_publish_look(&f->to, &f->objects, v.max[0] > 0, exist);
-  memset(&v, 0, sizeof v);
+  rc = scr_publish_look(&f->to, &f->objects, v.max[RENAMES] > 0, exist);
   v.sum[0] = scr_hash_size(exist);
-  v.max[0] = f->to.rivals;
+  v.max[RIVALS] = f->to.rivals;
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS || v.sum[0] == 0) goto out;
-  rc = scr_flush_share_rivals(f, (int)v.max[0]);
+  rc = scr_flush_share_rivals(f, (int)v.max[RIVALS]);
   for (i = 0; i < f->to.rivals && rc == SCR_SUCCESS; i++) {
     scr_rival* r = &f->to.rival[i];
-    rc = scr_flush_compare(r, exist);
+    rc = scr_flush_compare(f, r, exist);
     if (rc == SCR_SUCCESS && r->hit && !r->stands && r->identity.id == scr.reading.id &&
         scr_identity_same(&r->identity, &scr.reading.desc.identity))
       rc = SCR_ERR(SCR_ERR_BUSY,
@@ -20754,7 +20805,9 @@ SCR_FN int scr_flush_find_replaced(scr_flush* f)
                    scr.world.prefix, r->identity.id);
     if (rc != SCR_SUCCESS || !r->hit || !r->stands) continue;
     SCR_SOMETIMES(superseded);
-    if (r->ckpt || !scr_desc_is_ckpt(&f->to.desc)) f->superseded = r->identity.id; /* no output replaces a checkpoint */
+    if (!r->unread && (r->ckpt || f->to.mark != SCR_MARK_NONE || !scr_desc_is_ckpt(&f->to.desc)))
+      f->superseded = r->identity.id; /* output does not stand for a checkpoint, but newer checkpoints do */
+    else if (!r->ckpt && v.max[NEWEST] > f->id) f->superseded = (int)v.max[NEWEST];
     if (f->superseded && !r->ckpt && scr.world.rank == 0)
       scr_warn("output %d %s is not copied to %s: the newer output %d has files of the same names there", f->id,
                scr_desc_name(&f->to.desc), scr.world.prefix, r->identity.id);
@@ -20896,6 +20949,11 @@ SCR_FN int scr_flush_commit(scr_flush* f)
     if (ds == NULL || !scr_identity_same(&ds->desc.identity, &f->to.rival[i].identity)) continue;
     if (!scr_dataset_is_cached(ds)) {
       scr_dataset_remove(f->to.rival[i].identity.id);
+    } else if (ds->on_prefix == SCR_PREFIX_YES && scr_desc_is_ckpt(&ds->desc) && !scr_desc_is_ckpt(&f->to.desc)) {
+      scr_change_on_prefix(ds, SCR_PREFIX_NO, NULL); /* output does not stand for a checkpoint */
+      if (scr.world.rank == 0)
+        scr_warn("output %d %s takes the places of files of checkpoint %d %s in %s: only the cache has that now", f->id,
+                 scr_desc_name(&f->to.desc), ds->desc.identity.id, scr_desc_name(&ds->desc), scr.world.prefix);
     } else if (ds->on_prefix == SCR_PREFIX_YES) {
       ds->superseded = f->id;
       scr_change_on_prefix(ds, SCR_PREFIX_SUPERSEDED, NULL);
@@ -21052,14 +21110,34 @@ SCR_FN void scr_flush_slide(int id)
 }
 
 /*
+** How many of the newest good checkpoints up to dataset ID to keep, at least KEEP, so that one of them has all its
+** files: others may have removed some.  Rank 0 only.
+*/
+SCR_FN int scr_flush_keep_one(int id, int keep)
+{
+  scr_index      index;
+  scr_index_item it;
+  int            n = 0, has = 0, below = id + 1, rc = scr_index_read(&index, scr.world.prefix);
+
+  while (rc == SCR_SUCCESS && !has && scr_index_newest(&index, below, NULL, &it) == SCR_SUCCESS) {
+    n += scr_desc_is_pure(&it.desc) && !it.unread;
+    has = !it.unread && scr_prefix_has(scr.world.prefix, &it);
+    below = it.id;
+  }
+  scr_index_close(&index, rc, 0);
+  return !has ? INT_MAX : n > keep ? n : keep;
+}
+
+/*
 ** The prefix has no room for checkpoint ID: delete what it would push out of the window of SCR_PREFIX_SIZE, but never
-** the newest good one.  Returns how many went.  Collective over the world.
+** the newest good one that is there.  Returns how many went.  Collective over the world.
 */
 SCR_FN int scr_flush_make_room(int id)
 {
   int n, keep = scr.prefix_size > 1 ? scr.prefix_size - 1 : 1;
 
   if (scr.prefix_size == 0) return 0;
+  if (scr.world.rank == 0) keep = scr_flush_keep_one(id, keep);
   n = scr_flush_cut(id, keep);
   if (n > 0 && scr.world.rank == 0)
     scr_msg_print("info", "%s has no room for dataset %d: %d older checkpoint%s deleted first (SCR_PREFIX_SIZE=%d)",
@@ -21827,16 +21905,18 @@ SCR_FN int scr_flush_prove(scr_dataset* ds)
 {
   scr_index      index;
   scr_index_item it;
-  int            rc, found[2] = {0, 0}; /* it is gone; each file has its own name there */
+  int            rc, found[3] = {0, 0, 0}; /* it is gone; each file has its own name there; a command has dropped it */
 
   if (ds->on_prefix != SCR_PREFIX_YES) return SCR_SUCCESS;
   if (scr.world.rank == 0) {
-    found[0] = scr_index_read(&index, scr.world.prefix) == SCR_SUCCESS &&
-               scr_index_same(&index, &ds->desc.identity, &it) && /* or else the user has dropped it */
-               !scr_prefix_has_head(scr.world.prefix, &it, &ds->desc, &found[1]);
+    if (scr_index_read(&index, scr.world.prefix) == SCR_SUCCESS) {
+      found[2] = !scr_index_same(&index, &ds->desc.identity, &it);
+      found[0] = !found[2] && !scr_prefix_has_head(scr.world.prefix, &it, &ds->desc, &found[1]);
+    }
     scr_index_close(&index, SCR_SUCCESS, 0);
   }
-  rc = scr_bcast(found, 2, MPI_INT, 0, scr.world.comm);
+  rc = scr_bcast(found, 3, MPI_INT, 0, scr.world.comm);
+  if (rc == SCR_SUCCESS && found[2]) scr_change_on_prefix(ds, SCR_PREFIX_DROPPED, NULL);
   return rc == SCR_SUCCESS && (found[0] || found[1]) ? scr_flush_prove_files(ds, found[0]) : rc;
 }
 
@@ -21844,9 +21924,9 @@ SCR_FN int scr_flush_prove(scr_dataset* ds)
 ** How much room the stores have, how much a dataset needs, and what leaves the cache for it.
 **
 ** Uses       errors, path, dataset, copies, filemap, MPI helpers, world, state, cache, asynchronous flush
-** Offers     scr_room_excess, scr_room_unchanged, scr_room_trim, scr_room_settle, scr_room_bytes, scr_room_protected,
-**            scr_room_free, scr_room_group, scr_room_ask, scr_room_is_tight, scr_room_expected, scr_room_look,
-**            scr_room_make
+** Offers     scr_room_excess, scr_room_unchanged, scr_room_prove, scr_room_trim, scr_room_settle, scr_room_bytes,
+**            scr_room_protected, scr_room_free, scr_room_group, scr_room_ask, scr_room_is_tight, scr_room_expected,
+**            scr_room_look, scr_room_make
 ** Invariants
 **   Q1  To make room, a checkpoint is deleted only when a newer one is complete, or the prefix has it (scr_room_costs).
 **       SCR_CACHE_KEEP=0 gives that up.  A choice that the index does not know as served stays as the newest does.
@@ -22455,6 +22535,26 @@ SCR_FN int scr_room_suffices(const scr_reddesc* d, int64_t need)
 }
 
 /*
+** Delete what the cache has with the id of F.  If that is another dataset, as ids recur where datasets of several
+** prefixes meet, it is first copied to the prefix, unless it is there.  Collective over the world; the same code
+** everywhere.
+*/
+SCR_FN int scr_fetch_displace(const scr_fetching* f)
+{
+  scr_dataset* ds = scr_dataset_find(f->id);
+  int          rc = SCR_SUCCESS;
+
+  if (scr_dataset_is_whole(ds) && scr_dataset_is_cached(ds) && ds->on_prefix != SCR_PREFIX_YES &&
+      scr_identity_differs(&ds->desc.identity, &f->desc.identity)) {
+    if (scr.world.rank == 0)
+      scr_warn("the cache has another dataset %d, %s, which is copied to %s first", f->id, scr_desc_name(&ds->desc),
+               scr.world.prefix);
+    rc = scr_flush_unless_superseded(f->id);
+  }
+  return rc == SCR_SUCCESS ? scr_agree(scr_cache_delete(f->id, 0), scr.world.comm) : rc;
+}
+
+/*
 ** Make room in the cache for the files of F, with their redundancy.  Before pieces of other datasets or of this one go,
 ** its copy on the prefix is checked (Q2).  What the cache holds with this id goes.  *TOO_LARGE becomes 1 if the cache
 ** cannot have the room.  Collective over the world; the same code everywhere.
@@ -22472,7 +22572,7 @@ SCR_FN int scr_fetch_prepare(scr_fetching* f, int* too_large)
     if (rc != SCR_SUCCESS) return rc;
   }
   if (scr_dataset_find(f->id) != NULL) {
-    if ((rc = scr_agree(scr_cache_delete(f->id, 0), scr.world.comm)) != SCR_SUCCESS) return rc;
+    if ((rc = scr_fetch_displace(f)) != SCR_SUCCESS) return rc;
     if (tight && (rc = scr_room_look(f->d, need, &tight)) != SCR_SUCCESS) return rc;
   }
   if ((rc = scr_room_make(f->d, need, tight, too_large)) != SCR_SUCCESS) return rc;
@@ -22606,7 +22706,7 @@ SCR_FN int scr_read_open(scr_fetching* f, const char* dir, scr_life life)
   scr_read_close();
   ds = scr_dataset_find(f->id);
   if (ds != NULL && (!scr_dataset_is_whole(ds) || scr_identity_differs(&ds->desc.identity, &f->desc.identity))) {
-    if ((rc = scr_agree(scr_cache_delete(f->id, 0), scr.world.comm)) != SCR_SUCCESS) return rc;
+    if ((rc = scr_fetch_displace(f)) != SCR_SUCCESS) return rc;
     ds = NULL;
   }
   if (ds == NULL) {
@@ -26300,8 +26400,11 @@ SCR_FN int scr_complete_after(int id)
     rc = scr.flush_async ? scr_flush_start(id, 0) : scr_flush_sync(id, 0);
   scr_err_save(&why);
   /* keep the old ones if the new one is bad, or may turn out so while it is copied; then the next start trims */
-  if (!scr_err_is_damage(rc) && scr_dataset_find(id)->pins == 0 && scr_room_trim(scr.red, id, 1) != SCR_SUCCESS)
-    scr_warn_each("%s", scr_err_text);
+  if (!scr_err_is_damage(rc) && scr_dataset_find(id)->pins == 0) {
+    int err = !ckpt && scr_room_excess(scr.red) > 0 ? scr_room_prove() : SCR_SUCCESS;
+    if (err == SCR_SUCCESS) err = scr_room_trim(scr.red, id, 1);
+    if (err != SCR_SUCCESS) scr_warn_each("%s", scr_err_text);
+  }
   if (ckpt) scr_wish_grant(id, rc);
   scr_err_restore(&why);
   halt = halt || scr.leaving;
@@ -26511,19 +26614,22 @@ SCR_FN int scr_enter_name(const char* call, const char* name, int waits)
 }
 
 /*
-** Look up the dataset NAME in the index; every rank receives the result.  Collective over the world; the same code
-** everywhere.
+** Look up the dataset NAME in the index; every rank receives the result.  Where the cache has one of this name, another
+** dataset in a directory of this name is not meant.  Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_run_find_dataset(const char* name, scr_indexed* found)
 {
   scr_index      index;
   scr_index_item it;
-  int            rc = SCR_SUCCESS;
+  int            i, has, rc = SCR_SUCCESS;
 
   memset(found, 0, sizeof *found);
   if (scr.world.rank == 0) {
     rc = scr_index_read(&index, scr.world.prefix);
-    if (rc == SCR_SUCCESS && scr_index_named(&index, name, &it) == SCR_SUCCESS) rc = scr_indexed_of(&it, found);
+    for (i = 0; i < scr.datasets && strcmp(scr_desc_name(&scr.dataset[i].desc), name) != 0; i++) continue;
+    if (i < scr.datasets) has = scr_index_find(&index, SCR_INDEX_NAME, name, 0, 0, &it);
+    else has = scr_index_named(&index, name, &it) == SCR_SUCCESS;
+    if (rc == SCR_SUCCESS && has) rc = scr_indexed_of(&it, found);
     scr_index_close(&index, SCR_SUCCESS, 0);
   }
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;

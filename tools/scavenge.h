@@ -433,7 +433,24 @@ SCR_FN int scavenge_dataset(const scavenge_options* o, const scr_identity* ident
   return rc;
 }
 
-/* ---- stages that are left ---- */
+/* ---- what the prefix has, and stages that are left ---- */
+
+/*
+** Find the newest checkpoint of INDEX below the id BELOW that a run would be offered, and whose files PREFIX has; newer
+** ones, of which others have removed files, are told if TELL is set.  Returns its id; 0, and IT is all zeros, if there
+** is none.
+*/
+SCR_FN int scavenge_newest(const scr_index* index, const char* prefix, int below, int tell, scr_index_item* it)
+{
+  char text[2 * SCR_MAX_FILENAME];
+
+  while (scr_index_newest(index, below, NULL, it) == SCR_SUCCESS && !scr_prefix_has(prefix, it)) {
+    snprintf(text, sizeof text, "the prefix has lost files of checkpoint %d, %s", it->id, scr_desc_name(&it->desc));
+    if (tell) scavenge_say(text);
+    below = it->id;
+  }
+  return it->id;
+}
 
 typedef struct {
   const char* prefix;
@@ -441,7 +458,8 @@ typedef struct {
 } scavenge_sweeping;
 
 /*
-** Remove the stage of IDENTITY, if the prefix has that dataset, or has a newer checkpoint in place of this one.  A
+** Remove the stage of IDENTITY, if the prefix has that dataset, or has a newer checkpoint and the user has not chosen
+** this one.  A
 ** stage that cannot be looked into may be the only copy of an output.
 */
 SCR_FN void scavenge_sweep_stage(const scr_identity* identity, void* arg)
@@ -449,8 +467,8 @@ SCR_FN void scavenge_sweep_stage(const scr_identity* identity, void* arg)
   scavenge_sweeping* w = (scavenge_sweeping*)arg;
   scr_index_item     it;
   scr_scavenge       s;
-  int                rc = scr_index_newest(&w->index, INT_MAX, NULL, &it);
-  int                newer = rc == SCR_SUCCESS && it.id > identity->id;
+  int                rc, newer = scavenge_newest(&w->index, w->prefix, INT_MAX, 0, &it) > identity->id &&
+                  scr_choice_in_cache(&w->index) != identity->id;
 
   memset(&s, 0, sizeof s);
   s.prefix = w->prefix;

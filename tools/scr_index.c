@@ -1,6 +1,7 @@
 /* scr_index - list the checkpoints on a prefix directory, or choose one.  No MPI. */
 #include "halt.h"
 #include "restart.h"
+#include "scavenge.h"
 
 static const char index_usage[] =
     "scr_index [--list | --long | --json | --current NAME | --drop NAME | --drop-after NAME | --add DIR | --build\n"
@@ -384,13 +385,6 @@ static int index_drop(const char* argv0, const char* prefix, const char* name, i
   return rc == SCR_SUCCESS ? 0 : tool_fail(argv0, 1, scr_err_text);
 }
 
-static int index_look_at_leaf(const scr_objects* l, void* arg)
-{
-  (void)l;
-  (void)arg;
-  return SCR_SUCCESS;
-}
-
 /* SCR_ERR_ARG if IT of the index is one that a restart needs. */
 static int index_may_delete(scr_index* index, const char* prefix, const scr_index_item* it)
 {
@@ -407,8 +401,8 @@ static int index_may_delete(scr_index* index, const char* prefix, const scr_inde
                      it->dir, c.id);
     return SCR_ERR(SCR_ERR_ARG, "%s is the checkpoint that the next run restarts from; --force deletes it", it->dir);
   }
-  if (scr_index_newest(index, INT_MAX, NULL, &other) == SCR_SUCCESS && other.id == it->id)
-    return SCR_ERR(SCR_ERR_ARG, "%s is the newest good checkpoint; --force deletes it", it->dir);
+  if (scavenge_newest(index, prefix, INT_MAX, 0, &other) == it->id)
+    return SCR_ERR(SCR_ERR_ARG, "%s is the newest good checkpoint whose files are there; --force deletes it", it->dir);
   return SCR_SUCCESS;
 }
 
@@ -441,7 +435,7 @@ static int index_delete(const char* argv0, const char* prefix, const char* name,
     if (rc == SCR_SUCCESS) rc = scr_prefix_may_delete(prefix, dir);
     if (rc == SCR_SUCCESS) rc = scr_prefix_locate(prefix, identity.id, dir, &place);
     if (rc == SCR_SUCCESS && it.renaming) rc = scr_rank2file_take_over(prefix, dir);
-    if (rc == SCR_SUCCESS) rc = scr_rank2file_walk(prefix, &place, &identity, NULL, index_look_at_leaf, NULL);
+    if (rc == SCR_SUCCESS) rc = scr_rank2file_walk(prefix, &place, &identity, NULL, scr_rank2file_skip_leaf, NULL);
     if (rc == SCR_SUCCESS) scr_index_begin_deletion(&index, identity.id, dir);
     rc = scr_index_close(&index, rc, 1);
     if (rc == SCR_SUCCESS && (rc = scr_prefix_clear(prefix, dir, &identity, scr_prefix_delete_leaf)) != SCR_SUCCESS)

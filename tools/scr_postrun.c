@@ -56,16 +56,16 @@ static int postrun_read(postrun* p)
   return scr_flush_file_read(&p->file, p->o->prefix);
 }
 
-/* Returns 1 if the prefix has a checkpoint that is newer than dataset ID. */
-static int postrun_has_newer(const postrun* p, int id)
+/* The id of the newest checkpoint that is on the prefix; 0 if there is none. */
+static int postrun_newest(const postrun* p)
 {
   scr_index      index;
   scr_index_item it;
-  int            has = scr_index_read(&index, p->o->prefix) == SCR_SUCCESS &&
-            scr_index_newest(&index, INT_MAX, NULL, &it) == SCR_SUCCESS && it.id > id;
+  int            rc = scr_index_read(&index, p->o->prefix);
+  int            id = rc == SCR_SUCCESS ? scavenge_newest(&index, p->o->prefix, INT_MAX, 0, &it) : 0;
 
-  scr_index_close(&index, SCR_SUCCESS, 0);
-  return has;
+  scr_index_close(&index, rc, 0);
+  return id;
 }
 
 /*
@@ -82,7 +82,7 @@ static int postrun_save(const postrun* p, const scr_flush_note* note)
   if ((rc = scavenge_dataset(p->o, &identity)) == SCR_SUCCESS) return 1;
   scr_err_text[scr_err_length] = '\0';
   scavenge_say(scr_err_text);
-  return rc == SCR_ERR_STATE && (!(note->flags & SCR_FLAG_CHECKPOINT) || postrun_has_newer(p, note->id));
+  return rc == SCR_ERR_STATE && (!(note->flags & SCR_FLAG_CHECKPOINT) || postrun_newest(p) > note->id);
 }
 
 /*
@@ -94,7 +94,7 @@ static int postrun_goes_on(postrun* p, const scr_flush_note* output)
   scr_flush_note note;
   int            id = output->id;
 
-  if (postrun_has_newer(p, id)) return 1;
+  if (postrun_newest(p) > id) return 1;
   while (*output->where != '\0' && (id = scr_flush_file_next(&p->file, id)) != 0)
     if (scr_flush_file_get(&p->file, id, &note) && note.flags & SCR_FLAG_CHECKPOINT && *note.where == '\0') return 1;
   return 0;
@@ -137,17 +137,21 @@ static void postrun_tell_held(const postrun* p)
   }
 }
 
-/* Save the newest checkpoint that can be saved, of those before an output dataset that could not. */
+/*
+** Save the newest checkpoint that can be saved, of those before an output dataset that could not; the prefix may have a
+** newer one, which was never in a cache.
+*/
 static void postrun_save_newest(postrun* p)
 {
   scr_flush_note note;
-  int            id = p->held != 0 ? p->held : INT_MAX;
+  int            newest = postrun_newest(p), id = p->held != 0 ? p->held : INT_MAX;
 
   postrun_tell_held(p);
   while (p->saved == 0 && (id = scr_flush_file_before(&p->file, id)) != 0) {
     if (!scr_flush_file_get(&p->file, id, &note) || !(note.flags & SCR_FLAG_CHECKPOINT)) continue;
     p->checkpoints = 1;
-    if (postrun_save(p, &note) && !scr_flush_note_is_refused(p->o->prefix, &note)) p->saved = id;
+    if (id < newest) p->saved = newest;
+    else if (postrun_save(p, &note) && !scr_flush_note_is_refused(p->o->prefix, &note)) p->saved = id;
   }
 }
 
@@ -193,19 +197,14 @@ static int postrun_conclude(const postrun* p)
   scr_index      index;
   scr_index_item it;
   char           text[2 * SCR_MAX_FILENAME];
-  int            found = scr_index_read(&index, p->o->prefix) == SCR_SUCCESS &&
-              scr_index_newest(&index, INT_MAX, NULL, &it) == SCR_SUCCESS;
+  int            rc = scr_index_read(&index, p->o->prefix);
+  int            found = rc == SCR_SUCCESS && scavenge_newest(&index, p->o->prefix, INT_MAX, 1, &it);
 
-  while (found && !scr_prefix_has(p->o->prefix, &it)) {
-    snprintf(text, sizeof text, "the prefix has lost files of checkpoint %d, %s", it.id, scr_desc_name(&it.desc));
-    scavenge_say(text);
-    found = scr_index_newest(&index, it.id, NULL, &it) == SCR_SUCCESS;
-  }
   if (found)
     snprintf(text, sizeof text, "the newest checkpoint on the prefix is %d, %s", it.id, scr_desc_name(&it.desc));
   else snprintf(text, sizeof text, "there is no checkpoint on the prefix");
   scavenge_say(text);
-  scr_index_close(&index, SCR_SUCCESS, 0);
+  scr_index_close(&index, rc, 0);
   return found;
 }
 
@@ -213,7 +212,7 @@ static int postrun_conclude(const postrun* p)
 static int postrun_run(const char* argv0, const scavenge_options* o)
 {
   postrun p;
-  int     pending, rc;
+  int     pending, found, rc;
 
   memset(&p, 0, sizeof p);
   p.o = o;
@@ -235,7 +234,8 @@ static int postrun_run(const char* argv0, const scavenge_options* o)
   if (!pending) /* a full prefix may have kept the run from writing the file: then a wrong id tells what there is */
     scavenge_say(
         "the last run has left nothing in the caches, as its flush file says; scr_scavenge --id 1 asks the nodes");
-  return postrun_conclude(&p) && (p.saved != 0 || !p.checkpoints) && p.failed == 0 ? 0 : 1;
+  found = postrun_conclude(&p);
+  return (p.saved != 0 || !p.checkpoints) && (found || (pending && !p.checkpoints)) && p.failed == 0 ? 0 : 1;
 }
 
 SCR_FN int postrun_main(int argc, char** argv)

@@ -555,11 +555,7 @@ static void run_find_checkpoint(const run_job* j, int below, run_checkpoint* c)
   }
   scr_record_close(&file, rc, 0);
   rc = scr_index_read(&index, j->prefix);
-  it.id = below;
-  do {
-    rc = rc == SCR_SUCCESS ? scr_index_newest(&index, it.id, NULL, &it) : rc;
-  } while (rc == SCR_SUCCESS && it.id > c->id && !scr_prefix_has(j->prefix, &it));
-  if (rc == SCR_SUCCESS && it.id > c->id) {
+  if (rc == SCR_SUCCESS && scavenge_newest(&index, j->prefix, below, 0, &it) > c->id) {
     c->id = it.id;
     c->number = it.desc.ckpt;
     snprintf(c->name, sizeof c->name, "%s", scr_desc_name(&it.desc));
@@ -701,19 +697,24 @@ static int run_same_nodes(const run_job* j, const hosts* up)
 */
 static int run_left(const run_job* j, scr_flush_note* note)
 {
-  scr_record file;
-  scr_index  index;
-  int        ckpt, newest = 1, left = 0, id = INT_MAX, rc = scr_flush_file_read(&file, j->prefix);
-  int        chosen = scr_index_read(&index, j->prefix) == SCR_SUCCESS ? scr_choice_in_cache(&index) : 0;
+  scr_record     file;
+  scr_index      index;
+  scr_index_item it;
+  int            ckpt, chosen = 0, newest = 0, left = 0, id = INT_MAX, rc = scr_index_read(&index, j->prefix);
 
-  scr_index_close(&index, SCR_SUCCESS, 0);
+  if (rc == SCR_SUCCESS) {
+    chosen = scr_choice_in_cache(&index);
+    newest = scavenge_newest(&index, j->prefix, INT_MAX, 0, &it);
+  }
+  scr_index_close(&index, rc, 0);
+  rc = scr_flush_file_read(&file, j->prefix);
   while (rc == SCR_SUCCESS && !left && (id = scr_flush_file_before(&file, id)) != 0) {
     if (!scr_flush_file_get(&file, id, note)) continue;
-    ckpt = newest && note->flags & SCR_FLAG_CHECKPOINT && !scr_flush_note_is_refused(j->prefix, note);
+    ckpt = id > newest && note->flags & SCR_FLAG_CHECKPOINT && !scr_flush_note_is_refused(j->prefix, note);
     left = ((note->flags & SCR_FLAG_OUTPUT && *note->where == '\0') || ckpt || id == chosen) &&
            note->location & SCR_LOCATION_CACHE && !scr_flush_note_on_prefix(j->prefix, note) &&
            !scr_flush_note_is_superseded(j->prefix, note);
-    if (ckpt) newest = 0;
+    if (ckpt) newest = id;
   }
   return scr_record_close(&file, rc, 0) == SCR_SUCCESS ? left : -1;
 }

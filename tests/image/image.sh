@@ -165,7 +165,8 @@ done
 unset INPUT
 if [ "$mode" = long ]; then
   plain 3 objects 30
-  for at in $(seq 1 29); do AT=$at AT_RANK=$((at % 3)) round "C++, image at $at" 3 objects 30; done
+  # later, a rank may have printed its result before the image, and does not again
+  for at in $(seq 1 27); do AT=$at AT_RANK=$((at % 3)) round "C++, image at $at" 3 objects 30; done
   plain 4 stencil 30
   for at in $(seq 1 29); do
     for program in stencil stencil_mpif stencil_f08; do AT=$at AT_RANK=$((at % 4)) round "Fortran, $program, image at $at" 4 $program 30; done

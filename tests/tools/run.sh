@@ -319,12 +319,13 @@ export SCR_FLUSH=0
 # a signal that comes while an earlier job is saved: there is no run
 new
 check "an earlier job, which is not saved, before a signal" $KILLED - $MPIEXEC -n 4 "$heat" $size --kill-at 350
-SCR_JOB_ID=8 "$run" sh -c 'echo a run' >"$tmp/log" 2>&1 &
+exec 9>>.scr/index.scr.lock
+flock 9 # saving waits for it
+SCR_JOB_ID=8 "$run" sh -c 'echo a run' >"$tmp/log" 2>&1 9>&- &
 pid=$!
-until saving=$(pgrep -P $pid -x scr_postrun) || [ ! -d /proc/$pid ]; do :; done
-kill -STOP "$saving"
+until pgrep -P $pid -x scr_postrun >"$tmp/out" || [ ! -d /proc/$pid ]; do sleep 0.05; done
 kill -TERM $pid
-kill -CONT "$saving"
+exec 9>&-
 wait $pid
 check "SIGTERM while an earlier job is saved, the exit code: to be submitted again" 0 "" test $? = 3
 tells "SIGTERM while an earlier job is saved: that goes on" "the newest checkpoint on the prefix is 3, heat.300"
@@ -334,6 +335,7 @@ check "SIGTERM while an earlier job is saved: there is no run" 1 "" grep "a run"
 cat >"$tmp/named.c" <<'C'
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "scr.h"
@@ -344,11 +346,18 @@ int main(int argc, char** argv) /* c:, o: and b: before the names of checkpoints
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (SCR_Init() != SCR_SUCCESS || SCR_Have_restart(&have, name) != SCR_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 4);
-  if (have && SCR_Start_restart(name) == SCR_SUCCESS) SCR_Complete_restart(1);
-  for (i = 1; i < argc; i++) {
+  if (have && SCR_Start_restart(name) == SCR_SUCCESS) SCR_Complete_restart(getenv("REJECT") == NULL);
+  for (i = 1; i < argc; i++) { /* c, o, b:NAME[,DIRECTORY]; d: delete NAME; x: a command */
     FILE* f;
+    char* dir = strchr(argv[i], ',');
+    if (*argv[i] == 'd') SCR_Delete(argv[i] + 2);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (*argv[i] == 'x' && rank == 0 && system(argv[i] + 2) != 0) MPI_Abort(MPI_COMM_WORLD, 6);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (*argv[i] == 'd' || *argv[i] == 'x') continue;
+    if (dir != NULL) *dir++ = '\0';
     SCR_Start_output(argv[i] + 2, (*argv[i] != 'o' ? SCR_FLAG_CHECKPOINT : 0) | (*argv[i] != 'c' ? SCR_FLAG_OUTPUT : 0));
-    snprintf(name, sizeof name, "%s/r%d", argv[i] + 2, rank);
+    snprintf(name, sizeof name, "%s/r%d", dir != NULL ? dir : argv[i] + 2, rank);
     SCR_Route_file(name, file);
     if ((f = fopen(file, "w")) != NULL) fclose(f);
     SCR_Complete_output(f != NULL);
@@ -455,6 +464,77 @@ new
 check "output that newer output has replaced, and the next job: a job" 5 - $alone SCR_FLUSH=2 SCR_CACHE_SIZE=4 $MPIEXEC -n 2 "$tmp/named" o:plot o:plot c:ck.3 c:ck.4
 says "output that newer output has replaced, and the next job" 5 "." $alone SCR_DEBUG=1 SCR_JOB_ID=8 $MPIEXEC -n 2 "$tmp/named"
 check "output that newer output has replaced is not told to the next job" 1 "" grep "plot" "$tmp/out"
+
+# no checkpoint, and one that was never in a cache
+new
+check "output alone: a job" 5 - $alone $MPIEXEC -n 2 "$tmp/named" o:out.1
+says "output alone is all that there is to save" 0 "there is no checkpoint on the prefix" "$BIN/scr_postrun"
+new
+: >out.1
+check "output alone, in the way: a job" 5 - $alone $MPIEXEC -n 2 "$tmp/named" o:out.1
+says "output alone, in the way" 1 "there is no checkpoint on the prefix" "$BIN/scr_postrun"
+new
+printf 'CKPT=0 INTERVAL=1 TYPE=SINGLE STORE=%s\nCKPT=1 INTERVAL=2 TYPE=SINGLE STORE=%s BYPASS=1\n' "$tmp/base" "$tmp/base" >.scrconf
+check "a checkpoint that was written on the prefix: a job" 5 - $alone SCR_COPY_TYPE=FILE SCR_FLUSH=0 $MPIEXEC -n 2 "$tmp/named" c:ck.1 c:ck.2
+check "a checkpoint that was written on the prefix: the one before in the cache" 0 "" test -f "$tmp/base/me/scr.7/scr.dataset.1/ck.1/r1" -a ! -e ck.1 -a -f ck.2/r1
+rm "$tmp/base/me/scr.7/scr.dataset.1/ck.1/r1"
+says "a checkpoint that was written on the prefix is saved" 0 "the newest checkpoint on the prefix is 2, ck.2" "$BIN/scr_postrun"
+says "a checkpoint that was written on the prefix, and a program that is done" 0 "the newest checkpoint on the prefix is 2, ck.2" "$run" sh -c true
+
+# datasets whose files have the same names
+cached=$tmp/base/me/scr.7
+new
+check "a rejected checkpoint, and a good one under the same names: a job" 5 - $alone SCR_FLUSH=2 $MPIEXEC -n 2 "$tmp/named" c:a,x c:b,x c:c,x
+check "a rejected checkpoint, and a good one under the same names: the rejection" 5 - $alone SCR_FLUSH=2 SCR_FETCH_BYPASS=1 REJECT=1 $MPIEXEC -n 2 "$tmp/named"
+says "a rejected checkpoint, and a good one under the same names: the good one stays" 1 "dataset 3 is not copied to $p: it would replace files of the good dataset 2" "$BIN/scr_postrun"
+says "a rejected checkpoint, and a good one under the same names: that is current" 0 "[*] *2 YES .* b" "$BIN/scr_index" --list
+new
+says "a checkpoint whose map is damaged leaves the index" 5 "dataset 1 in $p/x leaves the index: its rank2file map is damaged" $alone SCR_RANK2FILE_SIZE=1 SCR_PREFIX_SIZE=1 SCR_CACHE_SIZE=1 $MPIEXEC -n 2 "$tmp/named" c:a,x "x:: >'$p/x/.scr/rank2file.0.1.scr'" c:b,x
+check "a checkpoint whose map is damaged, and its successor: another run" 5 - $alone SCR_CACHE_PURGE=1 $MPIEXEC -n 2 "$tmp/named"
+check "a checkpoint whose map is damaged takes no file of its successor" 0 "" test -f x/r0 -a -f x/r1
+check "a checkpoint whose map is damaged, and its successor: that is current" 0 b "$BIN/scr_have_restart"
+new
+says "output under the names of a checkpoint" 5 "output 2 out takes the places of files of checkpoint 1 a in $p: only the cache has that now" $alone SCR_CACHE_SIZE=1 $MPIEXEC -n 2 "$tmp/named" c:a,x o:out,x
+check "output under the names of a checkpoint: the cache keeps it" 0 "" test -f "$cached/scr.dataset.1/x/r1"
+check "output under the names of a checkpoint: a newer one" 5 - $alone SCR_CACHE_SIZE=3 $MPIEXEC -n 2 "$tmp/named" c:b
+check "output under the names of a checkpoint that is past" 0 - "$BIN/scr_postrun"
+check "output under the names of a checkpoint that is past: no cache is kept" 0 "" "$BIN/scr_clean"
+new
+check "a checkpoint that is dropped while a run goes on: a job" 5 - $alone SCR_CACHE_SIZE=1 $MPIEXEC -n 2 "$tmp/named" c:a "x:'$BIN/scr_index' --drop a" o:out
+check "a checkpoint that is dropped while a run goes on stays in the cache" 0 "" test -f "$cached/scr.dataset.1/a/r1"
+new
+says "a checkpoint whose file is gone, and output: a job" 5 "files of dataset 2 b have changed since it was completed" $alone SCR_FLUSH=0 SCR_CACHE_SIZE=2 $MPIEXEC -n 2 "$tmp/named" c:a c:b "x:rm '$cached/scr.dataset.2/b/r1'" o:out
+check "a checkpoint whose file is gone, and output: the one before stays" 0 "" test -f "$cached/scr.dataset.1/a/r1"
+new
+check "a dropped checkpoint, and another one of equal files: a job" 5 - $alone $MPIEXEC -n 2 "$tmp/named" c:a,x "x:'$BIN/scr_index' --drop a" c:b,x
+says "a dropped checkpoint, and another one of equal files: the older one is not added" 1 "x is not added: .* it would replace files of the newer dataset 2" "$BIN/scr_index" --build
+new
+check "a directory with files of one's own: a job" 5 - $alone $MPIEXEC -n 2 "$tmp/named" c:a c:b
+touch b/notes && cp -a b "$tmp/b.copy"
+check "a directory with files of one's own: the deletion" 0 - "$BIN/scr_index" --delete b --force
+rm -rf b && mv "$tmp/b.copy" b
+check "a directory with files of one's own: another run" 5 - $alone SCR_CACHE_PURGE=1 $MPIEXEC -n 2 "$tmp/named"
+check "a copy that is brought back is not deleted" 0 "" test -f b/r1
+new
+check "a checkpoint that is purged: a job" 5 - $alone $MPIEXEC -n 2 "$tmp/named" c:a c:b
+rm b/r1
+ended
+says "the one before a checkpoint that is purged is not deleted" 1 "a is the newest good checkpoint whose files are there" "$BIN/scr_index" --delete a
+new
+check "a name that is a directory of another dataset" 5 - $alone SCR_FLUSH=2 $MPIEXEC -n 2 "$tmp/named" c:data,tmp o:result,data d:data
+check "a name that is a directory of another dataset: that stays" 0 "" test -f data/r1
+new
+check "a choice of which a node has lost its part: a job" 5 - $alone SCR_FLUSH=0 SCR_CACHE_SIZE=2 $MPIEXEC -n 2 "$tmp/named" c:a c:b
+ended
+check "a choice of which a node has lost its part: the choice" 0 - "$BIN/scr_index" --current a
+rm "$cached/scr.dataset.1/a/r1"
+says "a choice of which a node has lost its part: what was found" 1 "what was found is in $p/.scr/scavenge.1" "$BIN/scr_postrun"
+check "a choice of which a node has lost its part: that stays" 0 "" sh -c 'test -d .scr/scavenge.1.*'
+new
+check "a checkpoint that is damaged everywhere: a job" 5 - $alone SCR_FLUSH=2 SCR_CACHE_SIZE=2 $MPIEXEC -n 2 "$tmp/named" c:a,x c:b,x c:c,x c:d,x
+rm x/r1 "$cached/scr.dataset.4/x/r1"
+check "a checkpoint that is damaged everywhere: a run from the one before" 5 - $alone SCR_FLUSH=2 $MPIEXEC -n 2 "$tmp/named"
+says "a checkpoint that is damaged everywhere: the one before is saved" 0 "the newest checkpoint on the prefix is 3, c" "$BIN/scr_postrun"
 
 # two control directories, and one cache
 new
