@@ -10427,16 +10427,18 @@ SCR_FN int scr_prefix_choose_dir(const char* prefix, const scr_desc* desc, int p
 }
 
 /*
-** The files of dataset ID, which was in DIR, are deleted.  If its summary is gone as well, drop the record of the
-** deletion, so that no later run deletes a copy that somebody brings back to DIR.
+** The files and the metadata of dataset ID, which was in DIR, are deleted.  If DIR is gone as well, or has other files
+** alone, drop the record of the deletion, so that no later run deletes a copy that somebody brings back to DIR.
 */
 SCR_FN int scr_prefix_end_deletion(const char* prefix, int id, const char* dir)
 {
-  char        path[SCR_MAX_FILENAME];
+  char        path[SCR_MAX_FILENAME], meta[SCR_MAX_FILENAME];
   struct stat st;
-  int         rc = scr_summary_path(prefix, dir, path);
+  int         rc = scr_fmt(path, sizeof path, "%s/%s", prefix, dir);
 
-  if (rc != SCR_SUCCESS || scr_os.lstat(path, &st) == 0) return rc;
+  if (rc == SCR_SUCCESS) rc = scr_fmt(meta, sizeof meta, "%s/.scr", path);
+  if (rc != SCR_SUCCESS || scr_os.lstat(meta, &st) == 0) return rc;
+  if (scr_os.rmdir(path) < 0 && errno != ENOENT && errno != ENOTEMPTY && errno != EEXIST) return SCR_SUCCESS;
   return scr_index_change(prefix, scr_index_end_deletion, id, dir);
 }
 
@@ -20796,10 +20798,11 @@ SCR_FN int scr_flush_find_replaced(scr_flush* f)
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS || v.sum[0] == 0) goto out;
   rc = scr_flush_share_rivals(f, (int)v.max[RIVALS]);
   for (i = 0; i < f->to.rivals && rc == SCR_SUCCESS; i++) {
-    scr_rival* r = &f->to.rival[i];
+    scr_rival*         r = &f->to.rival[i];
+    const scr_dataset* ds = scr_dataset_find(r->identity.id);
     rc = scr_flush_compare(f, r, exist);
     if (rc == SCR_SUCCESS && r->hit && !r->stands && r->identity.id == scr.reading.id &&
-        scr_identity_same(&r->identity, &scr.reading.desc.identity))
+        scr_identity_same(&r->identity, &scr.reading.desc.identity) && (ds == NULL || ds->life != SCR_REJECTED))
       rc = SCR_ERR(SCR_ERR_BUSY,
                    "dataset %d is not copied to %s now: it would replace files of dataset %d, which is read", f->id,
                    scr.world.prefix, r->identity.id);

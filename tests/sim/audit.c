@@ -169,9 +169,21 @@ static void audit_window(void)
                   newest);
 }
 
+/* A newer checkpoint may have taken the files of those before it, but not if it had been rejected before. */
+static void audit_shared(int clean)
+{
+  int k;
+
+  for (k = 0; k < job.sets; k++) {
+    const dataset* s = &truth.set[job.set[k].number];
+    if (s->number > 0 && !(clean && s->rejected && s->rejected < S.life)) truth_overwritten(s);
+  }
+}
+
 void truth_audit(int clean)
 {
   audit_run(clean ? 2 : 4, clean && plan.cache_used && !truth.lost_file); /* a command saves older ones, too */
+  audit_shared(clean);
   if (clean) audit_told();
   if (clean && plan.prefix_size > 0) audit_window();
 }

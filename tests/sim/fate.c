@@ -428,7 +428,7 @@ static void fate_plan(void)
   plan.lifetimes = 6 - (int)fate_draw("lifetimes.fewer", 3);
   plan.size_most = fate_draw("size", 3) == 2 ? 40000 : 6000;
   plan.files_most = fate_one_in("files.many", 4) ? 3 : 1;
-  plan.layout = (int)fate_draw("layout", 4) % 3;
+  plan.layout = fate_one_in("files.shared", 16) ? 3 : (int)fate_draw("layout", 4) % 3;
   plan.ranks_usual = plan.members = plan.ranks;
   plan.theme = (int)fate_draw("theme", THEMES);
   plan.logs = fate_one_in("logs", 8);
@@ -505,7 +505,11 @@ static void prefix_purged(void)
 
   if (!fate_one_in("purge", 12) || truth.sets == 0) return;
   d = &truth.set[truth.sets - (int)fate_draw("purge.which", truth.sets < 4 ? (unsigned)truth.sets : 4)];
-  snprintf(name, sizeof name, plan.layout == 1 ? "/all/%s_" : "/p/%s/", d->name);
+  snprintf(name, sizeof name,
+           plan.layout == 1                    ? "/all/%s_"
+           : d->checkpoint && plan.layout == 3 ? "/p/same/"
+                                               : "/p/%s/",
+           d->name);
   if (!tree_purge(world_prefix, name)) return;
   sim_note("a file of %s is purged", d->name);
   truth_purged(d);

@@ -66,9 +66,11 @@ static void file_fill(unsigned char* p, const head* h)
   if (h->size >= (int)sizeof *h) memcpy(p, h, sizeof *h);
 }
 
+/* In the last layout all checkpoints have the same files. */
 static void file_path(char* path, size_t n, const char* name, int writer, int index)
 {
-  if (plan.layout == 0) snprintf(path, n, PREFIX "/%s/rank_%d.%d", name, writer, index);
+  if (plan.layout == 3 && strncmp(name, "ckpt", 4) == 0) name = "same";
+  if (plan.layout == 0 || plan.layout == 3) snprintf(path, n, PREFIX "/%s/rank_%d.%d", name, writer, index);
   else if (plan.layout == 1) snprintf(path, n, PREFIX "/all/%s_%d.%d", name, writer, index);
   else snprintf(path, n, PREFIX "/%s/%d/part.%d", name, writer % 3, writer * 100 + index);
 }

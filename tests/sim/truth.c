@@ -280,6 +280,23 @@ dataset* truth_start(const char* name, int step, int checkpoint, int output)
   return d;
 }
 
+/* Returns 1 if S and D have the same files. */
+static int truth_shares(const dataset* s, const dataset* d)
+{
+  return plan.layout == 3 && s->checkpoint && d->checkpoint;
+}
+
+void truth_overwritten(const dataset* d)
+{
+  int i;
+
+  for (i = 1; i < d->number; i++) {
+    dataset* s = &truth.set[i];
+    if (!truth_shares(s, d) || !s->on_prefix) continue;
+    s->on_prefix = s->cached = 0; /* as the prefix had it, it may have left the cache */
+  }
+}
+
 /*
 ** D may be on the prefix: what it replaces there, and what the window leaves out, need not be any more.  Each newer
 ** checkpoint may count in the window; a prefix that is full, or damaged, keeps fewer.
@@ -301,6 +318,7 @@ void truth_on_prefix(dataset* d)
 {
   d->on_prefix = 1;
   d->purged = 0;
+  truth_overwritten(d);
   truth_replaces(d);
 }
 
@@ -310,7 +328,7 @@ void truth_purged(const dataset* d)
 
   for (i = 1; i <= truth.sets; i++) {
     dataset* s = &truth.set[i];
-    if (strcmp(s->name, d->name) == 0) s->purged = 1;
+    if (strcmp(s->name, d->name) == 0 || truth_shares(s, d)) s->purged = 1;
     if (s->purged || truth.windowed) s->on_prefix = 0; /* others may have left the window for it */
   }
 }

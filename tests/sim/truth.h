@@ -140,8 +140,9 @@ dataset* truth_find(const char* name); /* the newest of that name; NULL if there
 int      truth_has_twin(const dataset* d);
 dataset* truth_start(const char* name, int step, int checkpoint, int output);
 void     truth_on_prefix(dataset* d);
-void     truth_purged(const dataset* d); /* others have removed a file of that name from the prefix */
-void     truth_moot(const dataset* d);   /* D is refused or deleted: older ones may be missing without a word */
+void     truth_overwritten(const dataset* d); /* D may have taken the files of older ones on the prefix */
+void     truth_purged(const dataset* d);      /* others have removed a file of that name from the prefix */
+void     truth_moot(const dataset* d);        /* D is refused or deleted: older ones may be missing without a word */
 
 /* The user is about to choose D, to drop or to delete it; then the call has succeeded on a rank. */
 void truth_choosing(const dataset* d);

@@ -536,6 +536,17 @@ rm x/r1 "$cached/scr.dataset.4/x/r1"
 check "a checkpoint that is damaged everywhere: a run from the one before" 5 - $alone SCR_FLUSH=2 $MPIEXEC -n 2 "$tmp/named"
 says "a checkpoint that is damaged everywhere: the one before is saved" 0 "the newest checkpoint on the prefix is 3, c" "$BIN/scr_postrun"
 
+# datasets of two prefixes that have the same id
+new
+rm -rf "$tmp/other" && mkdir "$tmp/other"
+check "a dataset of the same id: a job with another prefix" 5 - sh -c 'cd "$1" && shift && exec "$@"' sh "$tmp/other" $alone "SCR_PREFIX=$tmp/other" SCR_JOB_ID=9 $MPIEXEC -n 2 "$tmp/named" c:o1 c:o2
+check "a dataset of the same id: a job" 5 - $alone SCR_FLUSH=0 SCR_CACHE_SIZE=2 $MPIEXEC -n 2 "$tmp/named" c:c1 c:c2
+mv "$tmp/other/o2" . && ended
+check "a dataset of the same id is added" 0 - "$BIN/scr_index" --add o2
+check "a dataset of the same id is chosen" 0 - "$BIN/scr_index" --current o2
+says "a dataset of the same id takes the place of one in the cache, which is copied first" 5 "the cache has another dataset 2, c2, which is copied to $p first" $alone SCR_FLUSH=0 $MPIEXEC -n 2 "$tmp/named"
+check "a dataset of the same id, and the one of the cache: that is there" 0 "" test -f c2/r1
+
 # two control directories, and one cache
 new
 check "what another control directory lists: a job" 5 - $alone SCR_FLUSH=0 SCR_CACHE_SIZE=2 $MPIEXEC -n 2 "$tmp/named" c:ck.1 c:ck.2
