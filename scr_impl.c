@@ -23706,7 +23706,8 @@ SCR_FN int scr_restart_set_choice(int id, const char* name)
   scr_index_item     it;
   int                rc = scr_index_open(&index, scr.world.prefix);
   int                found =
-      (ds != NULL && scr_index_same(&index, &ds->desc.identity, &it)) || scr_index_look_up(&index, name, id, 0, &it);
+      (ds != NULL && strcmp(scr_desc_name(&ds->desc), name) == 0 && scr_index_same(&index, &ds->desc.identity, &it)) ||
+      scr_index_look_up(&index, name, id, 0, &it);
 
   if (rc == SCR_SUCCESS && !found)
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "there is no checkpoint %s in %s any more", name, scr.world.prefix);

@@ -546,6 +546,7 @@ check "a dataset of the same id is added" 0 - "$BIN/scr_index" --add o2
 check "a dataset of the same id is chosen" 0 - "$BIN/scr_index" --current o2
 says "a dataset of the same id takes the place of one in the cache, which is copied first" 5 "the cache has another dataset 2, c2, which is copied to $p first" $alone SCR_FLUSH=0 $MPIEXEC -n 2 "$tmp/named"
 check "a dataset of the same id, and the one of the cache: that is there" 0 "" test -f c2/r1
+says "a dataset of the same id, and the one of the cache, which is chosen by its name" 5 "checkpoint c2 (dataset 2) is loaded" $alone SCR_FLUSH=0 SCR_DEBUG=1 SCR_CURRENT=c2 $MPIEXEC -n 2 "$tmp/named"
 
 # two control directories, and one cache
 new
