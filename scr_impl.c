@@ -8066,7 +8066,7 @@ typedef struct {
   int            complete;
   int            renaming; /* some files may still have their temporary names */
   int            failed;   /* the application rejected it */
-  int            unread;   /* the last run that tried to fetch it could not */
+  int            unread;   /* the last run that tried to fetch it could not; 2: as it is damaged */
   int            passed;   /* the user chose an older one, or a fresh start: offered only if the user chooses it */
   const char*    flushed;  /* when it was flushed; NULL if the index does not say */
   scr_hash_elem *id_elem, *dir_elem;
@@ -8185,7 +8185,7 @@ SCR_FN int scr_index_get(const scr_index* index, int id, const char* dir, scr_in
   it->renaming = scr_hash_get(entry, "REDO") != NULL;
   it->failed = scr_hash_get(entry, "FAILED") != NULL;
   it->passed = scr_index_is_passed(index, id);
-  it->unread = scr_hash_get(entry, "UNREAD") != NULL;
+  it->unread = scr_hash_int_or(entry, "UNREAD", 0);
   it->flushed = scr_hash_elem_get_first_val(entry, "FLUSHED");
   return 1;
 }
@@ -8659,14 +8659,14 @@ SCR_FN void scr_index_end_deletion(scr_index* index, int id, const char* dir)
   scr_hash_unset(scr_hash_get(index->h, "DELETED"), dir);
 }
 
-/* Record that a run has tried in vain to fetch dataset ID in DIR, if the index has it. */
-SCR_FN void scr_index_note_attempt(scr_index* index, int id, const char* dir)
+/* Record that a run has tried in vain to fetch dataset ID in DIR, if the index has it; DAMAGED: as it is damaged. */
+SCR_FN void scr_index_note_attempt(scr_index* index, int id, const char* dir, int damaged)
 {
   scr_hash* entry = scr_index_entry(index, id, dir);
 
   if (entry == NULL) return;
   scr_record_stamp(entry, "FETCHED");
-  scr_hash_util_set_int(entry, "UNREAD", 1);
+  scr_hash_util_set_int(entry, "UNREAD", damaged ? 2 : 1);
 }
 
 /* Record that dataset ID in DIR was fetched: it is CURRENT, unless that is the user's choice. */
@@ -8674,7 +8674,7 @@ SCR_FN void scr_index_note_fetched(scr_index* index, int id, const char* dir)
 {
   scr_choice c;
 
-  scr_index_note_attempt(index, id, dir);
+  scr_index_note_attempt(index, id, dir, 0);
   scr_hash_unset(scr_index_entry(index, id, dir), "UNREAD");
   scr_choice_read(index, &c);
   if (scr_index_entry(index, id, dir) != NULL && !c.by_user) scr_index_set_current(index, id, dir, 0);
@@ -10271,7 +10271,8 @@ SCR_FN int scr_prefix_clear(const char* prefix, const char* dir, const scr_ident
 
   if (rc == SCR_SUCCESS) rc = scr_prefix_locate(prefix, identity->id, dir, &place);
   if (rc == SCR_SUCCESS) rc = scr_rank2file_walk(prefix, &place, identity, NULL, scr_rank2file_skip_leaf, NULL);
-  if (rc == SCR_SUCCESS) rc = scr_rank2file_walk(prefix, &place, identity, NULL, clear, (void*)(uintptr_t)prefix);
+  if (rc == SCR_SUCCESS || rc == SCR_ERR_MISSING) /* a kill may have left a part of the map */
+    rc = scr_rank2file_walk(prefix, &place, identity, NULL, clear, (void*)(uintptr_t)prefix);
   if (rc == SCR_ERR_INVALID) return SCR_SUCCESS;
   if (rc == SCR_SUCCESS || rc == SCR_ERR_MISSING) scr_prefix_forget(prefix, identity->id, dir);
   return rc == SCR_ERR_MISSING ? SCR_SUCCESS : rc;
@@ -10459,9 +10460,15 @@ SCR_FN int scr_prefix_finish_deletions(scr_index* index, int* changed)
     scr_identity_read(scr_hash_elem_hash(e), &identity);
     if (identity.id > 0 && scr_path_is_safe_rel(dir) && scr_hash_get_kv(index->h, "DIR", dir) == NULL &&
         (never = scr_prefix_may_delete(index->prefix, dir)) == SCR_SUCCESS) {
-      scr_msg_print("info", "the deletion of dataset %d in %s/%s, which was interrupted, is finished", identity.id,
-                    index->prefix, dir);
       err = scr_prefix_clear(index->prefix, dir, &identity, scr_prefix_delete_leaf);
+      if (err == SCR_SUCCESS) {
+        scr_msg_print("info", "the deletion of dataset %d in %s/%s, which was interrupted, is finished", identity.id,
+                      index->prefix, dir);
+      } else if (scr_err_is_damage(err)) {
+        scr_warn("the deletion of dataset %d in %s/%s is given up, and its files stay: %.*s", identity.id,
+                 index->prefix, dir, scr_err_length, scr_err_text);
+        err = SCR_SUCCESS;
+      }
     }
     if (err == SCR_SUCCESS) *changed = 1;
     else scr_hash_merge(scr_hash_setf(index->h, NULL, "%s %s", "DELETED", dir), scr_hash_elem_hash(e));
@@ -10588,7 +10595,7 @@ SCR_FN int scr_publish_list_rivals(scr_publication* p, const scr_index* index)
     r->ckpt = scr_desc_is_ckpt(&it.desc);
     r->stands = scr_publish_stands(p, &it);
     r->unread = it.unread;
-    if (r->stands && r->unread && scr_prefix_look(p->prefix, &it) == SCR_ERR_MISSING) r->stands = 0;
+    if (r->unread == 2 || (r->unread && r->stands && scr_prefix_look(p->prefix, &it) == SCR_ERR_MISSING)) r->stands = 0;
     snprintf(r->dir, sizeof r->dir, "%s", it.dir);
   }
   return SCR_SUCCESS;
@@ -10948,7 +10955,8 @@ SCR_FN int scr_flush_note_is_superseded(const char* prefix, const scr_flush_note
 
 /*
 ** Returns 1 if NOTE and the index, which changes first when a dataset goes, have the dataset on PREFIX, and the files
-** of a checkpoint are there; those of an output may have been moved.  If the index cannot be read, NOTE alone counts.
+** of a checkpoint are there, and no run has found them damaged; those of an output may have been moved.  If the index
+** cannot be read, NOTE alone counts.
 */
 SCR_FN int scr_flush_note_on_prefix(const char* prefix, const scr_flush_note* note)
 {
@@ -10958,7 +10966,7 @@ SCR_FN int scr_flush_note_on_prefix(const char* prefix, const scr_flush_note* no
 
   while (!has && scr_index_walk(&index, &it))
     has = it.id == note->id && it.complete && !scr_identity_differs(&it.desc.identity, &note->identity) &&
-          (!(note->flags & SCR_FLAG_CHECKPOINT) || scr_prefix_has(prefix, &it));
+          (!(note->flags & SCR_FLAG_CHECKPOINT) || (it.unread != 2 && scr_prefix_has(prefix, &it)));
   scr_index_close(&index, SCR_SUCCESS, 0);
   return has && note->location & SCR_LOCATION_PREFIX;
 }
@@ -14741,13 +14749,13 @@ SCR_FN int scr_scavenge_note(const scr_scavenge* s)
   return scr_record_close(&file, rc, known);
 }
 
-/* Returns 1 if the prefix has the dataset of S, in the index, complete and with all files renamed; sets s->to.dir. */
+/* Returns 1 if the prefix has the dataset of S, in the index, complete, undamaged, and renamed; sets s->to.dir. */
 SCR_FN int scr_scavenge_is_indexed(scr_scavenge* s)
 {
   scr_index      index;
   scr_index_item it;
   int            is = scr_index_read(&index, s->prefix) == SCR_SUCCESS && scr_index_same(&index, &s->identity, &it) &&
-           it.complete && !it.renaming && scr_prefix_has(s->prefix, &it);
+           it.complete && !it.renaming && it.unread != 2 && scr_prefix_has(s->prefix, &it);
 
   if (is) snprintf(s->to.dir, sizeof s->to.dir, "%s", it.dir);
   scr_index_close(&index, SCR_SUCCESS, 0);
@@ -16786,8 +16794,8 @@ out:
 **                                       with it and the prefix has no newer one, or SCR_FLUSH_ON_RESTART or the user
 **                                       asks for it
 **              SUPERSEDED -> NO         scr_dataset_reconsider, after SCR_Drop or SCR_Delete, or when one is refused
-**              YES -> NO                scr_flush_prove, others have removed its files; scr_flush_commit of output that
-**                                       took the files of a checkpoint
+**              YES -> NO                scr_flush_prove, others have removed its files; scr_flush_commit of output, or
+**                                       of a refused checkpoint, that took the files of a checkpoint
 **              NO -> YES                scr_fetch; scr_flush_done, if the index could not be read before
 **              found: RENAMING, YES     scr_run_find_on_prefix, by the index, if its files are there; OUTGROWN, if it
 **                                       is older than what SCR_PREFIX_SIZE keeps
@@ -20783,11 +20791,11 @@ SCR_FN int scr_flush_find_replaced(scr_flush* f)
 
   scr_free(&f->to.rival);
   f->to.rivals = 0;
+  f->to.mark = scr_life_mark(scr_dataset_find(f->id)->life, &f->to.rejected_by);
   if (scr.world.rank == 0) {
     rc = scr_index_read(&index, scr.world.prefix);
     v.max[RENAMES] = scr_index_has_renames(&index);
     if (scr_index_newest(&index, INT_MAX, NULL, &it) == SCR_SUCCESS && !it.unread) v.max[NEWEST] = it.id;
-    f->to.mark = scr_life_mark(scr_dataset_find(f->id)->life, &f->to.rejected_by);
     if (rc == SCR_SUCCESS) rc = scr_publish_list_rivals(&f->to, &index);
     scr_index_close(&index, SCR_SUCCESS, 0);
   }
@@ -20811,7 +20819,7 @@ SCR_FN int scr_flush_find_replaced(scr_flush* f)
     if (!r->unread && (r->ckpt || f->to.mark != SCR_MARK_NONE || !scr_desc_is_ckpt(&f->to.desc)))
       f->superseded = r->identity.id; /* output does not stand for a checkpoint, but newer checkpoints do */
     else if (!r->ckpt && v.max[NEWEST] > f->id) f->superseded = (int)v.max[NEWEST];
-    if (f->superseded && !r->ckpt && scr.world.rank == 0)
+    if (f->superseded && !r->ckpt && !scr_desc_is_pure(&f->to.desc) && scr.world.rank == 0)
       scr_warn("output %d %s is not copied to %s: the newer output %d has files of the same names there", f->id,
                scr_desc_name(&f->to.desc), scr.world.prefix, r->identity.id);
     rc = scr_publish_refused(&f->to, r);
@@ -20928,6 +20936,29 @@ SCR_FN int scr_flush_done(const scr_flush* f)
 }
 
 /*
+** R has lost its files on the prefix to F: it is in the cache alone, or gone.  Neither output nor a refused checkpoint
+** stands for a checkpoint.
+*/
+SCR_FN void scr_flush_overwrite(const scr_flush* f, const scr_rival* r)
+{
+  scr_dataset* ds = scr_dataset_find(r->identity.id);
+  int          stands = !r->ckpt || (scr_desc_is_ckpt(&f->to.desc) && f->to.mark == SCR_MARK_NONE), cached;
+
+  if (ds != NULL && !scr_identity_same(&ds->desc.identity, &r->identity)) ds = NULL;
+  cached = ds != NULL && scr_dataset_is_cached(ds);
+  if (!stands && scr.world.rank == 0)
+    scr_warn("dataset %d %s takes the places of files of checkpoint %d in %s: %s", f->id, scr_desc_name(&f->to.desc),
+             r->identity.id, scr.world.prefix, cached ? "only the cache has that now" : "that is gone now");
+  if (ds == NULL) return;
+  if (!cached) {
+    scr_dataset_remove(r->identity.id);
+  } else if (ds->on_prefix == SCR_PREFIX_YES) {
+    if (stands) ds->superseded = f->id;
+    scr_change_on_prefix(ds, stands ? SCR_PREFIX_SUPERSEDED : SCR_PREFIX_NO, NULL);
+  }
+}
+
+/*
 ** After all files are copied: write the rank2file map, the summary and the index, and rename the files, in this order
 ** (J2).  A crash before the index update leaves temporary files; after it, any run can finish the renames.  Collective
 ** over the world; the same code everywhere.
@@ -20947,21 +20978,8 @@ SCR_FN int scr_flush_commit(scr_flush* f)
   f->committed = rc == SCR_SUCCESS || v.max[0] > 0;
   if (rc != SCR_SUCCESS && f->committed) SCR_SOMETIMES(commit_unsure);
   if (f->committed) scr_change_on_prefix(scr_dataset_find(f->id), SCR_PREFIX_RENAMING, f->to.dir);
-  for (i = 0; i < f->to.rivals && f->committed; i++) { /* datasets that lose their files are in the cache alone */
-    scr_dataset* ds = f->to.rival[i].hit ? scr_dataset_find(f->to.rival[i].identity.id) : NULL;
-    if (ds == NULL || !scr_identity_same(&ds->desc.identity, &f->to.rival[i].identity)) continue;
-    if (!scr_dataset_is_cached(ds)) {
-      scr_dataset_remove(f->to.rival[i].identity.id);
-    } else if (ds->on_prefix == SCR_PREFIX_YES && scr_desc_is_ckpt(&ds->desc) && !scr_desc_is_ckpt(&f->to.desc)) {
-      scr_change_on_prefix(ds, SCR_PREFIX_NO, NULL); /* output does not stand for a checkpoint */
-      if (scr.world.rank == 0)
-        scr_warn("output %d %s takes the places of files of checkpoint %d %s in %s: only the cache has that now", f->id,
-                 scr_desc_name(&f->to.desc), ds->desc.identity.id, scr_desc_name(&ds->desc), scr.world.prefix);
-    } else if (ds->on_prefix == SCR_PREFIX_YES) {
-      ds->superseded = f->id;
-      scr_change_on_prefix(ds, SCR_PREFIX_SUPERSEDED, NULL);
-    }
-  }
+  for (i = 0; i < f->to.rivals && f->committed; i++)
+    if (f->to.rival[i].hit) scr_flush_overwrite(f, &f->to.rival[i]);
   if (rc != SCR_SUCCESS) return rc;
   if (scr.world.rank == 0 && *f->tag != '\0') rc = scr_rank2file_take_over(scr.world.prefix, f->to.dir);
   err = scr_objects_rename(&f->objects, scr.world.prefix, 0);
@@ -23286,7 +23304,7 @@ SCR_FN int scr_restart_newest(const scr_index* index, scr_search* from, int top,
 typedef struct {
   int       open; /* 1: the index is here */
   scr_index index;
-  scr_hash* unread; /* DIR/<directory>/<id>, which the index on the prefix does not say yet */
+  scr_hash* unread; /* DIR/<directory>/<id>/{DAMAGED}, which the index on the prefix does not say yet */
 } scr_restart_reading;
 
 /*
@@ -23363,7 +23381,7 @@ SCR_FN void scr_restart_end_reading(scr_restart_reading* r)
       for (id = scr_hash_elem_first(scr_hash_elem_hash(dir)); id != NULL; id = scr_hash_elem_next(id)) {
         int n = scr_index_id(scr_hash_elem_key(id));
         if (!scr_index_get(&index, n, scr_hash_elem_key(dir), &it) || it.desc.identity.nonce == 0) continue;
-        scr_index_note_attempt(&index, n, scr_hash_elem_key(dir));
+        scr_index_note_attempt(&index, n, scr_hash_elem_key(dir), scr_hash_size(scr_hash_elem_hash(id)) > 0);
         ours = 1;
       }
     if (scr_index_close(&index, rc, ours) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
@@ -23422,7 +23440,8 @@ SCR_FN int scr_restart_from_cache(scr_candidate* c)
 /* Fetch the candidate C of R.  Collective over the world; the same code everywhere. */
 SCR_FN int scr_restart_fetch(scr_restart_reading* r, const scr_candidate* c)
 {
-  int rc = scr_fetch(c->id, c->dir, c->rejected ? SCR_REJECTED_BEFORE : SCR_WHOLE);
+  scr_hash* h;
+  int       rc = scr_fetch(c->id, c->dir, c->rejected ? SCR_REJECTED_BEFORE : SCR_WHOLE);
 
   if (rc == SCR_SUCCESS) {
     if (scr.world.rank == 0 && scr_index_change(scr.world.prefix, scr_index_note_fetched, c->id, c->dir) != SCR_SUCCESS)
@@ -23431,7 +23450,8 @@ SCR_FN int scr_restart_fetch(scr_restart_reading* r, const scr_candidate* c)
   }
   if (scr.world.rank == 0) {
     if (r->unread == NULL) r->unread = scr_hash_new();
-    scr_hash_set_kv_int(r->unread, c->dir, c->id);
+    h = scr_hash_set_kv_int(r->unread, c->dir, c->id);
+    if (scr_err_is_damage(rc)) scr_hash_set(h, "DAMAGED", scr_hash_new());
   }
   scr.prefix_at_stake = 1;
   scr_tried_add("dataset %d in %s/%s cannot be fetched: %s%s", c->id, scr.world.prefix, c->dir, scr_err_text,

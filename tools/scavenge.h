@@ -437,17 +437,20 @@ SCR_FN int scavenge_dataset(const scavenge_options* o, const scr_identity* ident
 
 /*
 ** Find the newest checkpoint of INDEX below the id BELOW that a run would be offered, and whose files PREFIX has; newer
-** ones, of which others have removed files, are told if TELL is set.  Returns its id; 0, and IT is all zeros, if there
-** is none.
+** ones, of which others have removed files, or which a run has found damaged, are told if TELL is set.  Returns its id;
+** 0, and IT is all zeros, if there is none.
 */
 SCR_FN int scavenge_newest(const scr_index* index, const char* prefix, int below, int tell, scr_index_item* it)
 {
   char text[2 * SCR_MAX_FILENAME];
 
-  while (scr_index_newest(index, below, NULL, it) == SCR_SUCCESS && !scr_prefix_has(prefix, it)) {
-    snprintf(text, sizeof text, "the prefix has lost files of checkpoint %d, %s", it->id, scr_desc_name(&it->desc));
+  for (; scr_index_newest(index, below, NULL, it) == SCR_SUCCESS; below = it->id) {
+    const char* name = scr_desc_name(&it->desc);
+    if (it->unread == 2)
+      snprintf(text, sizeof text, "files of checkpoint %d, %s, on the prefix are damaged", it->id, name);
+    else if (scr_prefix_has(prefix, it)) break;
+    else snprintf(text, sizeof text, "the prefix has lost files of checkpoint %d, %s", it->id, name);
     if (tell) scavenge_say(text);
-    below = it->id;
   }
   return it->id;
 }

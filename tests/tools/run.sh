@@ -363,6 +363,7 @@ int main(int argc, char** argv) /* c:, o: and b: before the names of checkpoints
     SCR_Complete_output(f != NULL);
   }
   MPI_Barrier(MPI_COMM_WORLD);
+  if (getenv("FINALIZE") != NULL) return SCR_Finalize() != SCR_SUCCESS || MPI_Finalize() != MPI_SUCCESS;
   sleep(1); /* mpiexec passes on what was printed */
   MPI_Abort(MPI_COMM_WORLD, 5);
 }
@@ -494,11 +495,14 @@ check "a checkpoint whose map is damaged, and its successor: another run" 5 - $a
 check "a checkpoint whose map is damaged takes no file of its successor" 0 "" test -f x/r0 -a -f x/r1
 check "a checkpoint whose map is damaged, and its successor: that is current" 0 b "$BIN/scr_have_restart"
 new
-says "output under the names of a checkpoint" 5 "output 2 out takes the places of files of checkpoint 1 a in $p: only the cache has that now" $alone SCR_CACHE_SIZE=1 $MPIEXEC -n 2 "$tmp/named" c:a,x o:out,x
+says "output under the names of a checkpoint" 5 "dataset 2 out takes the places of files of checkpoint 1 in $p: only the cache has that now" $alone SCR_CACHE_SIZE=1 $MPIEXEC -n 2 "$tmp/named" c:a,x o:out,x
 check "output under the names of a checkpoint: the cache keeps it" 0 "" test -f "$cached/scr.dataset.1/x/r1"
 check "output under the names of a checkpoint: a newer one" 5 - $alone SCR_CACHE_SIZE=3 $MPIEXEC -n 2 "$tmp/named" c:b
 check "output under the names of a checkpoint that is past" 0 - "$BIN/scr_postrun"
 check "output under the names of a checkpoint that is past: no cache is kept" 0 "" "$BIN/scr_clean"
+new
+check "output under the names of a checkpoint that is rejected: a job" 5 - $alone SCR_CACHE_SIZE=3 $MPIEXEC -n 2 "$tmp/named" b:a,x o:out,x
+check "output under the names of a checkpoint that is rejected: the ranks agree" 0 - timeout 60 $alone REJECT=1 FINALIZE=1 $MPIEXEC -n 2 "$tmp/named"
 new
 check "a checkpoint that is dropped while a run goes on: a job" 5 - $alone SCR_CACHE_SIZE=1 $MPIEXEC -n 2 "$tmp/named" c:a "x:'$BIN/scr_index' --drop a" o:out
 check "a checkpoint that is dropped while a run goes on stays in the cache" 0 "" test -f "$cached/scr.dataset.1/a/r1"

@@ -429,7 +429,7 @@ SCR_FN void model_do_judge(model_index* m, scr_index* index)
     it->unread = 0;
     if (!m->by_user) model_choose(m, it->dir, it->id, 0);
   } else if (what < 5) {
-    scr_index_note_attempt(index, it->id, it->dir);
+    scr_index_note_attempt(index, it->id, it->dir, 0);
     it->unread = 1;
   } else if (what < 9) {
     found = model_current(m) == it;
