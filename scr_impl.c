@@ -9937,13 +9937,13 @@ SCR_FN int scr_prefix_look_leaf(const scr_objects* l, void* arg)
   char           path[SCR_MAX_FILENAME];
   struct stat    st;
   scr_objects_at at = SCR_ZEROS;
-  int            rc = SCR_SUCCESS;
+  int            there, rc = SCR_SUCCESS;
 
   while (rc == SCR_SUCCESS && scr_objects_walk(l, &at)) {
     rc = scr_objects_path(&at, (const char*)arg, l->id, 0, path, sizeof path);
-    if (rc == SCR_SUCCESS && stat(path, &st) < 0 && errno != ENOENT && errno != ENOTDIR)
-      rc = SCR_ERRNO("cannot look at %s", path);
-    else if (rc == SCR_SUCCESS && (stat(path, &st) < 0 || (uint64_t)st.st_size < at.least))
+    there = rc == SCR_SUCCESS && stat(path, &st) == 0;
+    if (rc == SCR_SUCCESS && !there && errno != ENOENT && errno != ENOTDIR) rc = SCR_ERRNO("cannot look at %s", path);
+    else if (rc == SCR_SUCCESS && (!there || (uint64_t)st.st_size < at.least))
       rc = SCR_ERR(SCR_ERR_MISSING, "%s is missing, or has lost bytes", path);
   }
   return rc;
