@@ -21,42 +21,43 @@
 **   11 COPIES
 **   12 ERASURE CODE, REDUNDANCY FILES
 **   13 FILEMAP
-**   14 PREFIX: RECORDS, INDEX
-**   15 PREFIX: SUMMARY, OBJECTS
-**   16 PREFIX: RANK2FILE MAP
-**   17 PREFIX: DATASETS
-**   18 PREFIX: PUBLICATION
-**   19 FLUSH FILE
-**   20 HALT FILE, REQUESTS, NODES
-**   21 LOG, STATUS
-**   22 TRANSFER FILE
-**   23 REBUILD OVER FILES
-**   24 DATASETS FOUND ON THE PREFIX
-**   25 SCAVENGE
-**   26 REGION FILES
+**   14 PREFIX: RECORDS
+**   15 PREFIX: INDEX
+**   16 PREFIX: SUMMARY, OBJECTS
+**   17 PREFIX: RANK2FILE MAP
+**   18 PREFIX: DATASETS
+**   19 PREFIX: PUBLICATION
+**   20 FLUSH FILE
+**   21 HALT FILE, REQUESTS, NODES
+**   22 LOG, STATUS
+**   23 TRANSFER FILE
+**   24 REBUILD OVER FILES
+**   25 DATASETS FOUND ON THE PREFIX
+**   26 SCAVENGE
+**   27 REGION FILES
 **   ---- #ifndef SCR_SERIAL: the only fence ----
-**   27 MPI HELPERS
-**   28 WORLD: GROUPS, STORES, SETS, DIRECTORIES
-**   29 THE RUNTIME STATE
-**   30 ENCODE
-**   31 CACHE
-**   32 FILEMAPS OF A NODE
-**   33 MOVE
-**   34 RECOVERY
-**   35 FLUSH
-**   36 ASYNCHRONOUS FLUSH
-**   37 ROOM
-**   38 FETCH, READ IN PLACE
-**   39 RESTART CHOICE
-**   40 A RUN: MESSAGES, PARAMETERS, PREFIX
-**   41 REQUESTS, HALT, WHEN
-**   42 START OF A RUN
-**   43 WRITING AND READING
-**   44 END OF A RUN, DATASETS BY NAME
-**   45 TRACKED FILES
-**   46 REGIONS
-**   47 PUBLIC API
-**   48 FORTRAN
+**   28 MPI HELPERS
+**   29 WORLD: GROUPS, STORES, SETS, DIRECTORIES
+**   30 THE RUNTIME STATE
+**   31 ENCODE
+**   32 CACHE
+**   33 FILEMAPS OF A NODE
+**   34 MOVE
+**   35 RECOVERY
+**   36 FLUSH
+**   37 ASYNCHRONOUS FLUSH
+**   38 ROOM
+**   39 FETCH, READ IN PLACE
+**   40 RESTART CHOICE
+**   41 A RUN: MESSAGES, PARAMETERS, PREFIX
+**   42 REQUESTS, HALT, WHEN
+**   43 START OF A RUN
+**   44 WRITING AND READING
+**   45 END OF A RUN, DATASETS BY NAME
+**   46 TRACKED FILES
+**   47 REGIONS
+**   48 PUBLIC API
+**   49 FORTRAN
 **
 ** Rules that hold everywhere
 **   - A function returns SCR_SUCCESS or an error code.  SCR_ERR or SCR_ERRNO makes the message once, where the error
@@ -224,10 +225,10 @@ typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 ** and writes; clocks and random numbers; the resource manager.
 **
 ** Uses       nothing
-** Offers     scr_os.*, scr_fence, scr_fence_set, scr_fence_pin, scr_fence_length, scr_fence_open, scr_fence_link,
-**            scr_fence_close, scr_stat_same, scr_os_is_of, scr_write_all, scr_write_behind, scr_read_all,
-**            scr_pwrite_all, scr_pread_all, scr_keep_standard, scr_is_zero, scr_wtime, scr_time_usec, scr_random,
-**            scr_fence_dir; scr_manager, scr_manager_names, scr_manager_here.
+** Offers     scr_os.*, scr_fence, scr_fence_prefix, scr_fence_target, scr_fence_set, scr_fence_pin, scr_fence_length,
+**            scr_fence_open, scr_fence_link, scr_fence_close, scr_stat_same, scr_os_is_of, scr_write_all,
+**            scr_write_behind, scr_read_all, scr_pwrite_all, scr_pread_all, scr_keep_standard, scr_is_zero, scr_wtime,
+**            scr_time_usec, scr_random; scr_manager, scr_manager_names, scr_manager_here.
 ** Invariants
 **   P1  Every change to a file goes through scr_os, so that a test can make the N-th call fail, stop short or kill the
 **       process.
@@ -267,14 +268,21 @@ SCR_FN int scr_stat_same(const struct stat* a, const struct stat* b)
 
 /* ---- the fence (P2) ---- */
 
-/* The directories with a fence: others may be able to write to directories below them. */
-typedef enum { SCR_FENCE_PREFIX, SCR_FENCE_TARGET, SCR_FENCES } scr_fence;
+/* A fence around a directory: others may be able to write to directories below it.  All zeros is none. */
+typedef struct scr_fence {
+  char              dir[SCR_MAX_FILENAME]; /* "" if there is none */
+  int               pinned;                /* 1: it is known which directory that is, */
+  struct stat       is;                    /* namely this one, */
+  int               fd;                    /* whose number the file system keeps while this is open */
+  int               listed;                /* 1: in the list of fences */
+  struct scr_fence* next;
+} scr_fence;
 
-static char scr_fence_dir[SCR_FENCES][SCR_MAX_FILENAME]; /* "" where there is none */
-
-/* Which directory each of them is, while FD is open, by which the file system keeps its number; -1: not known. */
-static int         scr_fence_fd[SCR_FENCES] = {-1, -1};
-static struct stat scr_fence_is[SCR_FENCES];
+static scr_fence* scr_fence_first; /* the list; what is in it stays there until the process ends */
+static scr_fence  scr_fence_prefix;
+#ifdef SCR_SERIAL
+static scr_fence scr_fence_target; /* of a command that makes files in another place */
+#endif
 
 #ifdef O_PATH
 #define SCR_O_DIR (O_PATH | O_DIRECTORY | O_CLOEXEC) /* needs no right to read the directory */
@@ -293,45 +301,52 @@ SCR_FN int scr_fence_close(int fd, int rc)
   return rc;
 }
 
-/* Fence DIR.  FD is an open descriptor of it, which the fence then owns; -1: which directory DIR is stays unknown. */
-SCR_FN void scr_fence_pin(scr_fence which, const char* dir, int fd)
+/* Let F fence DIR.  FD is an open descriptor of it, which F then owns; -1: which directory DIR is stays unknown. */
+SCR_FN void scr_fence_pin(scr_fence* f, const char* dir, int fd)
 {
-  snprintf(scr_fence_dir[which], sizeof scr_fence_dir[which], "%s", dir);
-  scr_fence_close(scr_fence_fd[which], 0);
-  scr_fence_fd[which] = fd >= 0 && fstat(fd, &scr_fence_is[which]) < 0 ? scr_fence_close(fd, -1) : fd;
+  if (!f->listed) {
+    f->listed = 1;
+    f->next = scr_fence_first;
+    scr_fence_first = f;
+  }
+  if (f->pinned) scr_fence_close(f->fd, 0);
+  snprintf(f->dir, sizeof f->dir, "%s", dir);
+  f->fd = fd;
+  f->pinned = fd >= 0 && fstat(fd, &f->is) == 0;
+  if (!f->pinned) scr_fence_close(fd, 0);
 }
 
 /*
-** Fence DIR, an absolute path that the user has named, and which may itself lead through links.  If another directory
-** gets this name later, no file in it is opened or changed (scr_fence_root).  DIR "" ends the fence.
+** Let F fence DIR, a path that the user has named, and which may itself lead through links.  If another directory gets
+** this name later, no file in it is opened or changed (scr_fence_root).  DIR "" ends the fence.
 */
-SCR_FN void scr_fence_set(scr_fence which, const char* dir)
+SCR_FN void scr_fence_set(scr_fence* f, const char* dir)
 {
-  scr_fence_pin(which, dir, *dir ? openat(AT_FDCWD, dir, SCR_O_DIR) : -1);
+  scr_fence_pin(f, dir, *dir ? openat(AT_FDCWD, dir, SCR_O_DIR) : -1);
 }
 
-/* The length of the innermost fenced directory that PATH lies below, WHICH; 0 if there is none. */
-SCR_FN size_t scr_fence_length(const char* path, size_t* which)
+/* The length of the innermost fenced directory that PATH lies below, which *WHICH fences; 0 if there is none. */
+SCR_FN size_t scr_fence_length(const char* path, const scr_fence** which)
 {
-  size_t i, n, longest = 0;
+  const scr_fence* f;
+  size_t           n, longest = 0;
 
-  *which = SCR_FENCES;
-  for (i = 0; i < SCR_FENCES; i++) {
-    n = strlen(scr_fence_dir[i]);
-    if (n <= longest || strncmp(path, scr_fence_dir[i], n) != 0 || path[n] != '/') continue;
-    *which = i;
+  for (f = scr_fence_first; f != NULL; f = f->next) {
+    n = strlen(f->dir);
+    if (n <= longest || strncmp(path, f->dir, n) != 0 || path[n] != '/') continue;
+    *which = f;
     longest = n;
   }
   return longest;
 }
 
-/* Open the fenced directory WHICH; -1 and ESTALE if its name now leads to another directory than the fenced one. */
-SCR_FN int scr_fence_root(size_t which)
+/* Open the directory that F fences; -1 and ESTALE if its name now leads to another directory. */
+SCR_FN int scr_fence_root(const scr_fence* f)
 {
   struct stat st;
-  int         fd = openat(AT_FDCWD, scr_fence_dir[which], SCR_O_DIR);
+  int         fd = openat(AT_FDCWD, f->dir, SCR_O_DIR);
 
-  if (fd < 0 || scr_fence_fd[which] < 0 || (fstat(fd, &st) == 0 && scr_stat_same(&st, &scr_fence_is[which]))) return fd;
+  if (fd < 0 || !f->pinned || (fstat(fd, &st) == 0 && scr_stat_same(&st, &f->is))) return fd;
   errno = ESTALE;
   return scr_fence_close(fd, -1);
 }
@@ -368,9 +383,10 @@ SCR_FN int scr_fence_link(int at, const char* name, char* target, size_t n)
 */
 SCR_FN int scr_fence_open(int at, const char* path, int links)
 {
-  char   name[SCR_MAX_FILENAME];
-  size_t which, n = *path == '/' ? scr_fence_length(path, &which) : 0;
-  int    fd, next;
+  char             name[SCR_MAX_FILENAME];
+  const scr_fence* which = NULL;
+  size_t           n = *path == '/' || at == AT_FDCWD ? scr_fence_length(path, &which) : 0;
+  int              fd, next;
 
   if (*path == '/' && n == 0) return openat(at, path, SCR_O_DIR);
   fd = n > 0 ? scr_fence_root(which) : openat(at, ".", SCR_O_DIR);
@@ -397,8 +413,9 @@ SCR_FN int scr_fence_open(int at, const char* path, int links)
 */
 SCR_FN int scr_fence_enter(const char* path, const char** name)
 {
-  char   dir[SCR_MAX_FILENAME];
-  size_t n, which;
+  char             dir[SCR_MAX_FILENAME];
+  const scr_fence* which;
+  size_t           n;
 
   *name = path;
   if (scr_fence_length(path, &which) == 0) return AT_FDCWD;
@@ -422,11 +439,11 @@ SCR_FN int scr_fence_enter(const char* path, const char** name)
 */
 SCR_FN int scr_fence_read(int at, const char* path, int flags, int links)
 {
-  char        dir[SCR_MAX_FILENAME], target[SCR_MAX_FILENAME];
-  const char* slash = strrchr(path, '/');
-  const char* name = slash != NULL ? slash + 1 : path;
-  size_t      which;
-  int         in, fd;
+  char             dir[SCR_MAX_FILENAME], target[SCR_MAX_FILENAME];
+  const char*      slash = strrchr(path, '/');
+  const char*      name = slash != NULL ? slash + 1 : path;
+  const scr_fence* which;
+  int              in, fd;
 
   if (*path == '/' && scr_fence_length(path, &which) == 0) return openat(at, path, flags);
   if ((size_t)snprintf(dir, sizeof dir, "%.*s", (int)(name - path), path) >= sizeof dir) {
@@ -454,12 +471,12 @@ SCR_FN int scr_os_is_masked(const struct stat* st, mode_t mode, mode_t* full)
 
 SCR_FN int scr_os_open(const char* path, int flags, mode_t mode)
 {
-  const char* name = path;
-  struct stat st;
-  mode_t      full;
-  size_t      which;
-  int         writes = (flags & O_ACCMODE) != O_RDONLY || flags & O_CREAT;
-  int         fd = -1, at = writes ? scr_fence_enter(path, &name) : AT_FDCWD;
+  const char*      name = path;
+  struct stat      st;
+  mode_t           full;
+  const scr_fence* which;
+  int              writes = (flags & O_ACCMODE) != O_RDONLY || flags & O_CREAT;
+  int              fd = -1, at = writes ? scr_fence_enter(path, &name) : AT_FDCWD;
 
   if (at == -1) return -1;
   do
@@ -1541,11 +1558,12 @@ SCR_FN int scr_path_dir_of(const char* path, char* dir, size_t n)
 */
 SCR_FN int scr_mkdirs(const char* dir, mode_t mode)
 {
-  char        path[2 * SCR_MAX_FILENAME];
-  struct stat st;
-  char*       s;
-  size_t      which, fenced;
-  int         failed, rc = scr_fmt(path, sizeof path, "%s", dir);
+  char             path[2 * SCR_MAX_FILENAME];
+  struct stat      st;
+  char*            s;
+  const scr_fence* which;
+  size_t           fenced;
+  int              failed, rc = scr_fmt(path, sizeof path, "%s", dir);
 
   if (rc != SCR_SUCCESS) return rc;
   if (*dir == '\0') return SCR_ERR(SCR_ERR_ARG, "a directory without a name cannot be created");
@@ -6450,7 +6468,7 @@ SCR_FN int scr_file_is_ours(const struct stat* st)
   int         fd, is;
 
   if (st->st_uid == geteuid()) return 1;
-  if (scr_fmt(path, sizeof path, "%s/.scr/owner.%016" PRIx64 ".tmp", scr_fence_dir[SCR_FENCE_PREFIX], scr_random()) !=
+  if (scr_fmt(path, sizeof path, "%s/.scr/owner.%016" PRIx64 ".tmp", scr_fence_prefix.dir, scr_random()) !=
           SCR_SUCCESS ||
       (fd = scr_os.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600)) < 0)
     return 0;
@@ -7636,48 +7654,19 @@ SCR_FN int scr_filemap_files(const char* dir, const scr_hash* master, scr_hash* 
   return rc;
 }
 
-/* ==== 14 PREFIX: RECORDS, INDEX =========================================================================
-** The files of <prefix>/.scr, each changed under its lock, and among them the index of the datasets on the prefix.
+/* ==== 14 PREFIX: RECORDS ==============================================================================
+** The files of <prefix>/.scr, each changed under its lock, some with a spare.
 **
-**   <prefix>/.scr/index.scr      VERSION 1, CURRENT/<dir>, CURRENT_BY/<USER or RUN>/{DIR/<dir>, ID/<id>, PASSED/<id>},
-**                                SERVED/<parameter>/<value>/JOB/<key>.., PASSED/<id>/{UNTIL/<id>, FRESH 1}..,
-**                                DELETED/<dir>/{identity},
-**                                DIR/<dir>/DSET/<id>,
-**                                DSET/<id>/DIR/<dir>/{DSET{descriptor}, COMPLETE, FLUSHED, REDO, UNREAD 1,
-**                                                     FETCHED/<time>.., FAILED/<time>/JOB/<key>..}
-**
-** <dir> is the directory of a dataset below the prefix.  Two older forms of the index
-** are read and converted to this one: version 1 with the name of the dataset in place of its directory, and version 2,
-** which has one copy for each id; the file itself stays as index.scr.version<n>.
-**
-** Uses       platform, errors, memory, path, hash, hash files, dataset
-** Offers     scr_record, scr_index, scr_index_item, scr_choice; scr_record_path, scr_record_check_dir,
-**            scr_record_check_read, scr_record_mkdir, scr_record_sync_dir, scr_record_read, scr_record_open,
-**            scr_record_use_spare, scr_record_close, scr_record_put_aside, scr_record_check_version,
-**            scr_record_sweep, scr_index_id, scr_index_is_passed, scr_index_last_passed, scr_index_note_passed,
-**            scr_index_get, scr_index_walk, scr_index_sort, scr_index_failed_in, scr_index_is_good,
-**            scr_index_read, scr_index_open, scr_index_close, scr_index_newest, scr_index_find, scr_index_look_up,
-**            scr_index_named, scr_index_named_ckpt, scr_index_same, scr_index_count_complete,
-**            scr_index_has_renames, scr_index_max_id, scr_index_is_missing, scr_choice_read, scr_choice_write,
-**            scr_choice_release, scr_index_current, scr_choice_in_cache, scr_index_set_current, scr_index_set,
-**            scr_index_remove, scr_index_begin_deletion, scr_index_end_deletion, scr_index_note_attempt,
-**            scr_index_note_fetched, scr_index_note_failed, scr_index_forgive, scr_index_drop_newer,
-**            scr_index_serve_choice, scr_index_cut, scr_index_window, scr_index_outgrown, scr_index_has_served,
-**            scr_index_last_served, scr_index_note_served, scr_index_note_renamed, scr_index_change
+** Uses       platform, errors, memory, path, hash, hash files
+** Offers     scr_record; scr_record_path, scr_record_check_dir, scr_record_check_read, scr_record_mkdir,
+**            scr_record_sync_dir, scr_record_read, scr_record_open, scr_record_use_spare, scr_record_close,
+**            scr_record_keep_other, scr_record_put_aside, scr_record_check_version, scr_record_stamp,
+**            scr_record_sweep
 ** Invariants
-**   X1  In an index that was read or created here, every id is an integer, 1 or more, every <dir> is a safe relative
-**       path, and DIR and DSET list the same pairs.
 **   X2  A file of an unknown version is an error; it is never rewritten.
-**   X3  When the dataset that CURRENT names is removed or rejected, CURRENT moves to the newest good checkpoint.
 **   X4  Every change to a file of <prefix>/.scr reads, changes and replaces it under one lock: open, then close.
 ** Failure    Files stay as they were, or are fully replaced; only a spare is written in place.
 ** ====================================================================================================== */
-
-#define SCR_INDEX_VERSION     1
-#define SCR_SUMMARY_VERSION   6
-#define SCR_SUMMARY_BYTES_MAX (1 << 20) /* it has some hundred bytes, and others may have written it */
-
-/* ---- files in <prefix>/.scr ---- */
 
 /* The spare of a file of <prefix>/.scr. */
 typedef enum {
@@ -8054,7 +8043,39 @@ SCR_FN void scr_record_sweep(const char* prefix)
   closedir(d);
 }
 
-/* ---- the index ---- */
+/* ==== 15 PREFIX: INDEX ================================================================================
+** The index of the datasets on the prefix.
+**
+**   <prefix>/.scr/index.scr      VERSION 1, CURRENT/<dir>, CURRENT_BY/<USER or RUN>/{DIR/<dir>, ID/<id>, PASSED/<id>},
+**                                SERVED/<parameter>/<value>/JOB/<key>.., PASSED/<id>/{UNTIL/<id>, FRESH 1}..,
+**                                DELETED/<dir>/{identity},
+**                                DIR/<dir>/DSET/<id>,
+**                                DSET/<id>/DIR/<dir>/{DSET{descriptor}, COMPLETE, FLUSHED, REDO, UNREAD,
+**                                                     FETCHED/<time>.., FAILED/<time>/JOB/<key>..}
+**
+** <dir> is the directory of a dataset below the prefix; UNREAD is 2 if the last run that tried to fetch it found it
+** damaged.  Two older forms of the index are read and converted to this one: version 1 with the name of the dataset in
+** place of its directory, and version 2, which has one copy for each id; the file itself stays as index.scr.version<n>.
+**
+** Uses       errors, memory, path, hash, hash files, dataset, records
+** Offers     scr_index, scr_index_item, scr_choice; scr_index_id, scr_index_is_passed, scr_index_last_passed,
+**            scr_index_note_passed, scr_index_get, scr_index_walk, scr_index_sort, scr_index_failed_in,
+**            scr_index_is_good, scr_index_read, scr_index_open, scr_index_close, scr_index_newest, scr_index_find,
+**            scr_index_look_up, scr_index_named, scr_index_named_ckpt, scr_index_same, scr_index_count_complete,
+**            scr_index_has_renames, scr_index_max_id, scr_index_is_missing, scr_choice_read, scr_choice_write,
+**            scr_choice_release, scr_index_current, scr_choice_in_cache, scr_index_set_current, scr_index_set,
+**            scr_index_remove, scr_index_begin_deletion, scr_index_end_deletion, scr_index_note_attempt,
+**            scr_index_note_fetched, scr_index_note_failed, scr_index_forgive, scr_index_drop_newer,
+**            scr_index_serve_choice, scr_index_cut, scr_index_window, scr_index_outgrown, scr_index_has_served,
+**            scr_index_last_served, scr_index_note_served, scr_index_note_renamed, scr_index_change
+** Invariants
+**   X1  In an index that was read or created here, every id is an integer, 1 or more, every <dir> is a safe relative
+**       path, and DIR and DSET list the same pairs.
+**   X3  When the dataset that CURRENT names is removed or rejected, CURRENT moves to the newest good checkpoint.
+** Failure    As of records.
+** ====================================================================================================== */
+
+#define SCR_INDEX_VERSION 1
 
 typedef scr_record scr_index;
 
@@ -8680,23 +8701,44 @@ SCR_FN void scr_index_note_fetched(scr_index* index, int id, const char* dir)
   if (scr_index_entry(index, id, dir) != NULL && !c.by_user) scr_index_set_current(index, id, dir, 0);
 }
 
+/*
+** The next copy of dataset ID in DIR: that itself, and what other directories have with its identity; COPY begins with
+** zeros.  What is decided about a dataset holds for each of them.
+*/
+SCR_FN int scr_index_next_copy(const scr_index* index, int id, const char* dir, scr_index_item* copy)
+{
+  scr_index_item it = SCR_ZEROS;
+
+  scr_index_get(index, id, dir, &it);
+  while (scr_index_walk(index, copy))
+    if (copy->id == id && (strcmp(copy->dir, dir) == 0 || scr_identity_same(&copy->desc.identity, &it.desc.identity)))
+      return 1;
+  return 0;
+}
+
 /* Record that the application rejected dataset ID in DIR in the job with the key JOB. */
 SCR_FN void scr_index_note_failed(scr_index* index, int id, const char* dir, const char* job)
 {
-  int       current = scr_index_is_current(index, id, dir);
-  scr_hash* entry = scr_index_entry(index, id, dir);
+  scr_index_item copy = SCR_ZEROS;
+  int            current = 0;
 
-  scr_hash_set_kv(scr_record_stamp(entry, "FAILED"), "JOB", job);
+  while (scr_index_next_copy(index, id, dir, &copy)) {
+    scr_hash_set_kv(scr_record_stamp(scr_index_entry(index, id, copy.dir), "FAILED"), "JOB", job);
+    current |= scr_index_is_current(index, id, copy.dir);
+  }
   scr_index_leave_current(index, current);
 }
 
 /* Forget that dataset ID in DIR was rejected or passed over, but not that it is unread; returns 1 if it was either. */
 SCR_FN int scr_index_forgive(scr_index* index, int id, const char* dir)
 {
-  scr_hash* entry = scr_index_entry(index, id, dir);
-  int       found = scr_hash_get(entry, "FAILED") != NULL;
+  scr_index_item copy = SCR_ZEROS;
+  int            found = 0;
 
-  scr_hash_unset(entry, "FAILED");
+  while (scr_index_next_copy(index, id, dir, &copy)) {
+    found |= copy.failed;
+    scr_hash_unset(scr_index_entry(index, id, copy.dir), "FAILED");
+  }
   return scr_index_take_back(index, id) || found;
 }
 
@@ -8836,7 +8878,7 @@ SCR_FN SCR_APART int scr_index_change(const char* prefix, void (*change)(scr_ind
   return scr_index_close(&index, rc, 1);
 }
 
-/* ==== 15 PREFIX: SUMMARY, OBJECTS =======================================================================
+/* ==== 16 PREFIX: SUMMARY, OBJECTS =======================================================================
 ** What a dataset on the prefix is made of, given only paths: without MPI and without a run.
 **
 **   <dir>/.scr/summary.scr       VERSION 6, COMPLETE, DSET{descriptor}
@@ -8846,7 +8888,7 @@ SCR_FN SCR_APART int scr_index_change(const char* prefix, void (*change)(scr_ind
 ** What a flush makes is written under temporary names beside the final ones, and renamed once the index holds the
 ** dataset.  Every later operation on a dataset on the prefix works on its objects, and on files by scr_objects_walk.
 **
-** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, file window, copies, index
+** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, file window, copies, records
 ** Offers     scr_prefix_place, scr_object, scr_objects, scr_objects_at; scr_summary_write, scr_summary_read,
 **            scr_summary_path, scr_prefix_locate, scr_prefix_rel, scr_objects_free, scr_objects_add_owner,
 **            scr_objects_add, scr_object_name_tmp, scr_objects_add_entry, scr_object_place, scr_object_path,
@@ -8858,6 +8900,9 @@ SCR_FN SCR_APART int scr_index_change(const char* prefix, void (*change)(scr_ind
 **   X5  A path in a metadata file is used only if it stays below the prefix.
 ** Failure    Files stay as they were, or are fully replaced.
 ** ====================================================================================================== */
+
+#define SCR_SUMMARY_VERSION   6
+#define SCR_SUMMARY_BYTES_MAX (1 << 20) /* it has some hundred bytes, and others may have written it */
 
 /* ---- summary ---- */
 
@@ -9407,7 +9452,7 @@ SCR_FN void scr_objects_prune(const scr_objects* l, const char* prefix)
   }
 }
 
-/* ==== 16 PREFIX: RANK2FILE MAP ==========================================================================
+/* ==== 17 PREFIX: RANK2FILE MAP ==========================================================================
 ** The objects of a dataset as a tree of files, which only this part reads and writes; FILE paths are relative to the
 ** directory of the dataset.
 **
@@ -9913,7 +9958,7 @@ SCR_FN int scr_names_read(const char* prefix, const scr_prefix_place* place, int
   return rc;
 }
 
-/* ==== 17 PREFIX: DATASETS ===============================================================================
+/* ==== 18 PREFIX: DATASETS ===============================================================================
 ** A dataset on the prefix as a whole: find out whether it is still there, finish its renames, delete its files, remove
 ** its metadata; and find datasets on the prefix that no index has.
 **
@@ -10508,7 +10553,7 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
   return rc != SCR_SUCCESS ? rc : first;
 }
 
-/* ==== 18 PREFIX: PUBLICATION ============================================================================
+/* ==== 19 PREFIX: PUBLICATION ============================================================================
 ** How a dataset takes its place on the prefix, whoever brings it there: the ranks of a run, or one process.
 **
 ** In this order; before the third step all files of the dataset have their temporary names, durably:
@@ -10751,7 +10796,7 @@ SCR_FN int scr_publish_done(const scr_publication* p)
   return rc;
 }
 
-/* ==== 19 FLUSH FILE =====================================================================================
+/* ==== 20 FLUSH FILE =====================================================================================
 ** Where the cached datasets of a run are, for the next run and for the commands in a job script; in <prefix>/.scr:
 **
 **   flush.scr    DSET/<id>/{NAME, DIR, CKPT 1, OUTPUT 1, LOCATION/{CACHE, PFS, FLUSHING, SYNC_FLUSHING}, IDENTITY,
@@ -10762,7 +10807,7 @@ SCR_FN int scr_publish_done(const scr_publication* p)
 **                NOTES_LOST 1: an earlier file was damaged; SERIAL/<n>: counts the writes, those to flush.scr.spare on
 **                a full prefix included
 **
-** Uses       errors, hash, dataset, index
+** Uses       errors, hash, dataset, records, index
 ** Offers     scr_flush_note; scr_flush_locations, scr_flush_file_read, scr_flush_file_open, scr_flush_file_get,
 **            scr_flush_file_next, scr_flush_file_before, scr_flush_file_remove, scr_flush_file_put,
 **            scr_flush_file_last_id, scr_flush_file_doubt, scr_flush_file_is_doubtful, scr_flush_file_begin,
@@ -11054,7 +11099,7 @@ SCR_FN int scr_flush_file_named(const scr_record* r, const char* name)
   return id;
 }
 
-/* ==== 20 HALT FILE, REQUESTS, NODES =====================================================================
+/* ==== 21 HALT FILE, REQUESTS, NODES =====================================================================
 ** What a run and the commands in a job script ask and tell each other, through files in <prefix>/.scr:
 **
 **   halt.scr     CheckpointsLeft, ExitAfter, ExitBefore, HaltSeconds, ExitReason: when the run should stop;
@@ -11065,7 +11110,7 @@ SCR_FN int scr_flush_file_named(const scr_record* r, const char* name)
 **   nodes.scr    NODES, PREFIX, HOST/<host>/{CNTL, CACHE}/<directory>: nodes, prefix, directories of the last run;
 **                BEFORE/<host>/..: the same of earlier runs, while the flush file has what later ones could not reach
 **
-** Uses       platform, errors, memory, hash, hash files, parameters, dataset, index
+** Uses       platform, errors, memory, hash, hash files, parameters, dataset, records
 ** Offers     scr_answer; scr_halts, scr_halt_sign, scr_halt_unset, scr_halt_is_of_run, scr_halt_is_over,
 **            scr_halt_end, scr_halt_begin, scr_halt_allocation, scr_halt_merge, scr_halt_before, scr_halt_check,
 **            scr_halt_reason, scr_halt_tell, scr_halt_standing, scr_halt_count, scr_request_put, scr_request_wishes,
@@ -11732,14 +11777,14 @@ SCR_FN int scr_nodes_file_read(const char* prefix, int* n)
   return rc;
 }
 
-/* ==== 21 LOG, STATUS ====================================================================================
+/* ==== 22 LOG, STATUS ====================================================================================
 ** What a run does, in files of <prefix>/.scr, or in a database; and what a log tells of the costs of checkpoints.
 **
 **   status.scr   PHASE, SINCE, RUN/{JOBID, HOST, RANKS, NODES, TIME, MANAGER, ALLOCATION, END}, LAST, CACHE/<id>,
 **                FLUSH/<id>: what a run is doing, for people to watch; it is written in place, and not synced
 **   log          one line of text for each event and each transfer, for people and for statistics
 **
-** Uses       platform, memory, path, hash, hash files, parameters, dataset, index, halt file
+** Uses       platform, memory, path, hash, hash files, parameters, dataset, records, halt file
 ** Offers     scr_log, scr_log_dataset, scr_log_runs, scr_cost; scr_log_db_close, scr_log_begin, scr_log_is_on,
 **            scr_log_end, scr_log_start, scr_log_event, scr_log_transfer, scr_status_begin, scr_status_put,
 **            scr_status_write, scr_status_read, scr_log_value, scr_log_number, scr_log_read, scr_log_runs_next,
@@ -12458,7 +12503,7 @@ SCR_FN void scr_cost_learn(scr_cost* c, double seconds)
   c->seconds += (seconds - c->seconds) / c->n;
 }
 
-/* ==== 22 TRANSFER FILE ==================================================================================
+/* ==== 23 TRANSFER FILE ==================================================================================
 ** How the ranks of a node and the daemon scr_transfer hand copies to each other, in the control directory of the node:
 **
 **   transfer.scrinfo  FILES/<source>/{DSET{identity}, DESTINATION/<path> or SEG/<n>/{FILE, OFFSET, LENGTH}, SIZE, MODE,
@@ -12467,7 +12512,7 @@ SCR_FN void scr_cost_learn(scr_cost* c, double seconds)
 **                copy; COMMAND/{RUN, STOP, EXIT}: what it is to do; STATE/{RUN, STOP}: what it does; FLAG/DONE: all is
 **                copied.  PREFIX, RUN: it copies only while <prefix>/.scr/run.lock names this run
 **
-** Uses       platform, errors, memory, path, hash, hash files, dataset, copies, index
+** Uses       platform, errors, memory, path, hash, hash files, dataset, copies, records, index
 ** Offers     scr_transfer, scr_transfer_state; scr_holder_read, scr_holder_text, scr_token_read, scr_transfer_read,
 **            scr_transfer_open, scr_transfer_close, scr_transfer_rest, scr_transfer_daemon_path,
 **            scr_transfer_is_served, scr_transfer_put, scr_transfer_get, scr_transfer_clear_item,
@@ -12844,19 +12889,19 @@ SCR_FN int scr_transfer_withdraw(const char* cntl, const char* prefix, const cha
   return rc;
 }
 
-/* ==== 23 REBUILD OVER FILES =============================================================================
+/* ==== 24 REBUILD OVER FILES =============================================================================
 ** For commands only: one process finds the redundancy sets in the directories of a dataset, and rebuilds lost files
 ** from the remaining files of each set.
 **
 ** Uses       platform, errors, memory, path, dataset, kernels, copies, erasure code
-** Offers     scr_rebuild, scr_rebuild_sets; scr_rebuild_is_loss, scr_rebuild_run, scr_rebuild_sets_free,
-**            scr_rebuild_find, scr_rebuild_set
+** Offers     scr_rebuild, scr_rebuild_sets; scr_rebuild_home, scr_rebuild_is_loss, scr_rebuild_run,
+**            scr_rebuild_sets_free, scr_rebuild_find, scr_rebuild_set
 ** Invariants
 **   B1  What is rebuilt equals, byte for byte, what the ranks of the set had made, headers included.
 **   B2  The memory needed does not grow with the size of files, nor the number of open files with the number of
 **       members.
-**   B3  Every file lies below the directory of its header, no two files have the same name, and no symbolic link leads
-**       elsewhere.  All that headers say is checked before the first file is made.
+**   B3  Every file lies below the directory of its header, which the caller has fenced, no two files have the same name,
+**       and no symbolic link leads elsewhere.  All that headers say is checked before the first file is made.
 **   B4  Only one process at a time makes files in a directory: it holds a lock on the directory.
 ** Failure    An error code.  What is not lost stays unchanged, no temporary file is left, and another call finishes
 **            what a crash interrupted.
@@ -13272,18 +13317,14 @@ SCR_FN int scr_rebuild_finish(scr_rebuilder* x, int r)
 }
 
 /*
-** Rename the rebuilt files of member R into place; files that were not lost stay, and their new copies are removed.  No
-** link is followed that somebody has put into the directory since its files were listed: it is fenced, or lies in one
-** that is.
+** Rename the rebuilt files of member R into place; files that were not lost stay, and their new copies are removed.
 */
 SCR_FN int scr_rebuild_place(scr_rebuilder* x, int r)
 {
   scr_member* m = &x->m[r];
   char        dir[SCR_MAX_FILENAME], text[SCR_MAX_FILENAME + 16];
-  size_t      which;
-  int         i, alone = scr_fence_length(m->red, &which) == 0, rc = scr_rebuild_home(m->red, dir, sizeof dir);
+  int         i, rc = SCR_SUCCESS;
 
-  if (rc == SCR_SUCCESS && alone) scr_fence_set(SCR_FENCE_TARGET, dir);
   for (i = 0; i < m->n; i++) { /* first, because no later call would remove these after a crash */
     if (m->bad[i] || m->temp[i] == NULL) continue;
     scr_os.unlink(m->temp[i]);
@@ -13298,7 +13339,6 @@ SCR_FN int scr_rebuild_place(scr_rebuilder* x, int r)
     snprintf(text, sizeof text, "rebuilt %s", path);
     if (rc == SCR_SUCCESS && x->job->say != NULL) x->job->say(text);
   }
-  if (alone) scr_fence_set(SCR_FENCE_TARGET, "");
   return rc;
 }
 
@@ -13527,12 +13567,12 @@ SCR_FN int scr_rebuild_set(scr_rebuild* job, const char* set, const char* into)
   return rc;
 }
 
-/* ==== 24 DATASETS FOUND ON THE PREFIX ===================================================================
+/* ==== 25 DATASETS FOUND ON THE PREFIX ===================================================================
 ** For commands only: one process finds flushed datasets on the prefix, and enters them into the index; takes files out
 ** of them; or makes a dataset of files that were never written through the library.
 **
-** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, index, objects, rank2file map,
-**            datasets of the prefix, publication
+** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, records, index, objects,
+**            rank2file map, datasets of the prefix, publication
 ** Offers     scr_extraction, scr_adoption; scr_scan_meet, scr_scan_add, scr_scan_extract, scr_hold_prefix,
 **            scr_make_map, scr_adopt_free, scr_adopt_file, scr_adopt
 ** Invariants
@@ -14042,13 +14082,13 @@ SCR_FN int scr_adopt(scr_index* index, scr_adoption* a, int id, const char* name
   return rc;
 }
 
-/* ==== 25 SCAVENGE =======================================================================================
+/* ==== 26 SCAVENGE =======================================================================================
 ** For commands only: one process makes a dataset on the prefix of what the nodes of a job that has ended still have of
 ** it in their caches.
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, copies, erasure code, filemap,
-**            index, objects, rank2file map, datasets of the prefix, publication, flush file, rebuild over files,
-**            datasets found
+**            records, index, objects, rank2file map, datasets of the prefix, publication, flush file, rebuild over
+**            files, datasets found
 ** Offers     scr_scavenge; scr_stage_path, scr_stage_remove, scr_stage_walk, scr_stage_collect, scr_scavenge_free,
 **            scr_scavenge_begin, scr_scavenge_finish
 ** Invariants
@@ -14108,21 +14148,21 @@ SCR_FN int scr_stage_hold(const char* prefix, const char* stage)
   }
   rc = fstat(fd, &st) < 0 ? SCR_ERRNO("cannot look at %s", stage) : scr_stage_judge(prefix, stage, &st);
   if (rc == SCR_SUCCESS) rc = scr_record_check_dir(prefix, stage, 1);
-  if (rc == SCR_SUCCESS) scr_fence_pin(SCR_FENCE_TARGET, stage, fd);
+  if (rc == SCR_SUCCESS) scr_fence_pin(&scr_fence_target, stage, fd);
   else scr_os.close(fd);
   return rc;
 }
 
 SCR_FN void scr_stage_release(void)
 {
-  scr_fence_set(SCR_FENCE_TARGET, "");
+  scr_fence_set(&scr_fence_target, "");
 }
 
 /* Remove STAGE, if it is a stage: the one that is held, or else one that has a directory .scr. */
 SCR_FN void scr_stage_remove(const char* prefix, const char* stage)
 {
   char           path[SCR_MAX_FILENAME];
-  int            held = strcmp(scr_fence_dir[SCR_FENCE_TARGET], stage) == 0, fd = -1;
+  int            held = strcmp(scr_fence_target.dir, stage) == 0, fd = -1;
   scr_err_record why;
 
   scr_err_save(&why);
@@ -14786,7 +14826,7 @@ SCR_FN int scr_scavenge_finish(scr_scavenge* s)
 
 #endif /* SCR_SERIAL: what only commands use */
 
-/* ==== 26 REGION FILES ===================================================================================
+/* ==== 27 REGION FILES ===================================================================================
 ** The file regions.<rank> of a dataset: regions of memory that a rank has written, and where they lie in the file.
 **
 **   a hash in the form of a hash file: REGIONS 1, ORDER/{LITTLE, BIG}, REGION/<name>/{COUNT, ELEMENT, OFFSET, CRC32}
@@ -15062,7 +15102,7 @@ SCR_FN int scr_regions_read(const char* path, scr_regions* l)
 
 #ifndef SCR_SERIAL /* the only fence: everything above builds without MPI */
 
-/* ==== 27 MPI HELPERS ====================================================================================
+/* ==== 28 MPI HELPERS ====================================================================================
 ** Waits that yield the processor, agreement between ranks, exchange of hashes, sorting of strings over ranks, and flow
 ** control.
 **
@@ -15857,7 +15897,7 @@ SCR_FN int scr_meet(MPI_Comm comm)
   return rc;
 }
 
-/* ==== 28 WORLD: GROUPS, STORES, SETS, DIRECTORIES =======================================================
+/* ==== 29 WORLD: GROUPS, STORES, SETS, DIRECTORIES =======================================================
 ** Which ranks fail together, where datasets are stored, and how they are protected.
 **
 ** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, MPI helpers
@@ -16758,7 +16798,7 @@ out:
   return rc;
 }
 
-/* ==== 29 THE RUNTIME STATE ==============================================================================
+/* ==== 30 THE RUNTIME STATE ==============================================================================
 ** All that the library remembers between two calls, in one struct; the states of a dataset; and the logging of events.
 **
 **   state      from               by                       then
@@ -16800,8 +16840,8 @@ out:
 **              found: RENAMING, YES     scr_run_find_on_prefix, by the index, if its files are there; OUTGROWN, if it
 **                                       is older than what SCR_PREFIX_SIZE keeps
 **
-** Uses       platform, errors, memory, path, hash, dataset, copies, filemap, index, objects, datasets of the prefix,
-**            flush file, log, MPI helpers, world
+** Uses       platform, errors, memory, path, hash, dataset, copies, filemap, records, index, objects, datasets of the
+**            prefix, flush file, log, MPI helpers, world
 ** Offers     scr_phase, scr_life, scr_aside, scr_on_prefix, scr_restart, scr_lost, scr_search, scr_dataset,
 **            scr_reading; scr, scr_logged, scr_status_event, scr_event, scr_event_compute, scr_event_transfer,
 **            scr_event_damage, scr_tried_keep, scr_tried_add, scr_dataset_find, scr_dataset_is_whole,
@@ -17558,7 +17598,7 @@ SCR_FN void scr_change_on_prefix(scr_dataset* ds, scr_on_prefix on_prefix, const
   if (scr.world.rank == 0 && on_prefix != SCR_PREFIX_RENAMING) scr_dataset_write_note(&ds->desc.identity, dir);
 }
 
-/* ==== 30 ENCODE =========================================================================================
+/* ==== 31 ENCODE =========================================================================================
 ** Protect the files of a redundancy set, and rebuild lost ones, by the ranks that act for its members.
 **
 ** A member of a set is the OWNER of files, the rank that wrote them.  Its RUNNER is the rank that holds them now: the
@@ -18448,10 +18488,10 @@ SCR_FN int scr_encode_recover(const scr_encode* x, int n, scr_entry** e, const i
   return scr_encoder_end(&c, rc);
 }
 
-/* ==== 31 CACHE ==========================================================================================
+/* ==== 32 CACHE ==========================================================================================
 ** How datasets are entered in the cache and deleted from it.
 **
-** Uses       platform, errors, memory, path, hash, hash files, dataset, copies, filemap, index, flush file, MPI
+** Uses       platform, errors, memory, path, hash, hash files, dataset, copies, filemap, records, flush file, MPI
 **            helpers, state, encode
 ** Offers     scr_cache_encode, scr_cache_enter, scr_cache_enter_bypass, scr_cache_clear_place, scr_cache_sweep_dir,
 **            scr_cache_note_dir, scr_cache_forget_dirs, scr_cache_sweep_bypass, scr_cache_delete_files,
@@ -18805,11 +18845,12 @@ SCR_FN int scr_cache_purge(int rc)
   return any ? scr_map_write() : rc;
 }
 
-/* ==== 32 FILEMAPS OF A NODE =============================================================================
+/* ==== 33 FILEMAPS OF A NODE =============================================================================
 ** When a run begins, the first rank of each node reads all filemaps that are there, and each rank gets the entries that
 ** it is to hold.
 **
-** Uses       platform, errors, memory, path, hash, hash files, dataset, filemap, MPI helpers, world, state, cache
+** Uses       platform, errors, memory, path, hash, hash files, dataset, filemap, records, MPI helpers, world, state,
+**            cache
 ** Offers     scr_recovery_map_file, scr_recovery_scatter
 ** Invariants
 **   U6  No crash loses an entry: if any changes hands, a merged file has all of them until each rank has written its
@@ -19056,7 +19097,7 @@ SCR_FN int scr_recovery_scatter(scr_spare spare)
   return rc;
 }
 
-/* ==== 33 MOVE ===========================================================================================
+/* ==== 34 MOVE ===========================================================================================
 ** Files of a dataset on their way from a node that has them to the node of the rank that wrote them.
 **
 ** A rank sends the files of any number of owners, one after the other, and receives those of at most one, its own.  It
@@ -19233,7 +19274,7 @@ SCR_FN int scr_move_check(const scr_move* m, int check)
   return rc;
 }
 
-/* ==== 34 RECOVERY =======================================================================================
+/* ==== 35 RECOVERY =======================================================================================
 ** What SCR_Init finds out about the datasets in the cache, whatever number of ranks wrote them: which can be used,
 ** which rank holds the files of each owner from now on, and what is rebuilt.
 **
@@ -20214,7 +20255,7 @@ SCR_FN int scr_recovery_mend(int id)
   return rc;
 }
 
-/* ==== 35 FLUSH ==========================================================================================
+/* ==== 36 FLUSH ==========================================================================================
 ** Copy datasets from the cache to the prefix, in three steps with their state in one struct: begin, copy, commit.
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, copies, filemap, index, objects,
@@ -21280,7 +21321,7 @@ SCR_FN int scr_flush_run(int id, int is_chosen)
   return scr_flush_end(f, rc);
 }
 
-/* ==== 36 ASYNCHRONOUS FLUSH =============================================================================
+/* ==== 37 ASYNCHRONOUS FLUSH =============================================================================
 ** When a dataset is flushed, and what goes on meanwhile.
 **
 ** A flush begins and ends in calls of the application.  In between, the helper thread of each rank copies, which calls
@@ -21941,7 +21982,7 @@ SCR_FN int scr_flush_prove(scr_dataset* ds)
   return rc == SCR_SUCCESS && (found[0] || found[1]) ? scr_flush_prove_files(ds, found[0]) : rc;
 }
 
-/* ==== 37 ROOM ===========================================================================================
+/* ==== 38 ROOM ===========================================================================================
 ** How much room the stores have, how much a dataset needs, and what leaves the cache for it.
 **
 ** Uses       errors, path, dataset, copies, filemap, MPI helpers, world, state, cache, asynchronous flush
@@ -22320,7 +22361,7 @@ SCR_FN int scr_room_make(const scr_reddesc* d, int64_t need, int tight, int* too
   return rc;
 }
 
-/* ==== 38 FETCH, READ IN PLACE ===========================================================================
+/* ==== 39 FETCH, READ IN PLACE ===========================================================================
 ** Fetch datasets from the prefix into the cache, or let the application read them in place.
 **
 ** A checkpoint that another number of ranks wrote, or any that is not to be copied to the cache, is read in place:
@@ -23020,7 +23061,7 @@ SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
   return rc;
 }
 
-/* ==== 39 RESTART CHOICE =================================================================================
+/* ==== 40 RESTART CHOICE =================================================================================
 ** Which checkpoint is offered to the application.  Rank 0 applies this rule in scr_restart_candidate, from the states
 ** of THE RUNTIME STATE, the index, and the user's choice:
 **
@@ -23881,11 +23922,11 @@ SCR_FN int scr_restart_begin_anew(void)
   return rc;
 }
 
-/* ==== 40 A RUN: MESSAGES, PARAMETERS, PREFIX ============================================================
+/* ==== 41 A RUN: MESSAGES, PARAMETERS, PREFIX ============================================================
 ** What every public call begins and ends with, the parameters of a run, and the prefix that it holds.
 **
-** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, index, transfer file, MPI helpers,
-**            world, state
+** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, records, transfer file, MPI
+**            helpers, world, state
 ** Offers     scr_report, scr_report_local, scr_report_later, scr_phase_missing, scr_differ, scr_not_running, scr_enter,
 **            scr_not_entered, scr_flag_given, scr_settings_read, scr_settings_keep, scr_run_find_prefix,
 **            scr_run_open_prefix
@@ -24350,7 +24391,7 @@ SCR_FN int scr_run_open_prefix(void)
   memset(&p, 0, sizeof p);
   if (scr.world.rank == 0) {
     rc = scr_run_find_prefix(p.prefix, p.real);
-    scr_fence_set(SCR_FENCE_PREFIX, p.prefix);
+    scr_fence_set(&scr_fence_prefix, p.prefix);
     if (rc == SCR_SUCCESS) rc = scr_record_mkdir(p.prefix);
     if (rc == SCR_SUCCESS) rc = scr_record_sync_dir(p.prefix);
     memcpy(scr.world.prefix, p.prefix, sizeof p.prefix);
@@ -24364,7 +24405,7 @@ SCR_FN int scr_run_open_prefix(void)
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   if ((rc = scr_bcast(&p, (int)sizeof p, MPI_BYTE, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
   memcpy(scr.world.prefix, p.prefix, sizeof p.prefix);
-  if (scr.world.rank != 0) scr_fence_set(SCR_FENCE_PREFIX, p.prefix);
+  if (scr.world.rank != 0) scr_fence_set(&scr_fence_prefix, p.prefix);
   memcpy(scr.prefix_real, p.real, sizeof p.real);
   memcpy(scr.world.prefix_id, p.id, sizeof p.id);
   memcpy(scr.world.home.user, p.user, sizeof p.user);
@@ -24375,11 +24416,11 @@ SCR_FN int scr_run_open_prefix(void)
   return SCR_SUCCESS;
 }
 
-/* ==== 41 REQUESTS, HALT, WHEN ===========================================================================
+/* ==== 42 REQUESTS, HALT, WHEN ===========================================================================
 ** When a run writes its next checkpoint, flushes it, or ends: by what users, signals, the allocation and the costs say.
 **
-** Uses       platform, errors, memory, hash, parameters, dataset, copies, filemap, index, flush file, halt file, log,
-**            MPI helpers, world, state, asynchronous flush, fetch, run
+** Uses       platform, errors, memory, hash, parameters, dataset, copies, filemap, records, index, flush file, halt
+**            file, log, MPI helpers, world, state, asynchronous flush, fetch, run
 ** Offers     scr_signals_begin, scr_wish_put, scr_wish_get, scr_wish_begin, scr_wish_fail, scr_wish_grant,
 **            scr_run_halt_begin, scr_run_halt_limit, scr_run_halt_decide, scr_run_halt_waits, scr_run_write_reason,
 **            scr_release, scr_run_flush_newest, scr_run_tell_stays, scr_run_leave, scr_need_cost, scr_need_begin,
@@ -24804,7 +24845,7 @@ SCR_FN void scr_release(void)
   scr_hash_delete(&scr.world.params);
   scr_buf_free(&scr.tried);
   if (scr.prefix_lock >= 0) scr_os.close(scr.prefix_lock);
-  scr_fence_set(SCR_FENCE_PREFIX, "");
+  scr_fence_set(&scr_fence_prefix, "");
   if (scr.watched) {
     scr.watched = 0; /* what is called when the attribute is deleted has nothing to do */
     MPI_Comm_delete_attr(MPI_COMM_SELF, scr.watch);
@@ -25014,12 +25055,12 @@ SCR_FN int scr_need_decide(void)
          scr.mtbf == 0; /* without any rule, always: a program must not lose its work by default */
 }
 
-/* ==== 42 START OF A RUN =================================================================================
+/* ==== 43 START OF A RUN =================================================================================
 ** What SCR_Init does: it brings up the world, looks at the cache and the prefix, and loads a checkpoint.
 **
-** Uses       platform, errors, memory, hash, parameters, dataset, filemap, index, datasets of the prefix, flush file,
-**            halt file, log, MPI helpers, world, state, cache, filemaps of a node, recovery of all, flush, asynchronous
-**            flush, restart choice, run, halt
+** Uses       platform, errors, memory, hash, parameters, dataset, filemap, records, index, datasets of the prefix,
+**            flush file, halt file, log, MPI helpers, world, state, cache, filemaps of a node, recovery of all,
+**            flush, asynchronous flush, restart choice, run, halt
 ** Offers     scr_start_run
 ** Failure    An error code, agreed on over the world; nothing is running then.
 ** ====================================================================================================== */
@@ -25678,7 +25719,7 @@ SCR_FN int scr_start_run(MPI_Comm comm)
   return SCR_SUCCESS;
 }
 
-/* ==== 43 WRITING AND READING ============================================================================
+/* ==== 44 WRITING AND READING ============================================================================
 ** The work behind the calls that route files, and those that start and complete a restart or a new dataset.
 **
 ** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, kernels, copies, filemap, objects,
@@ -26525,7 +26566,7 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
   return scr_report(scr_complete_failed(id, rc));
 }
 
-/* ==== 44 END OF A RUN, DATASETS BY NAME =================================================================
+/* ==== 45 END OF A RUN, DATASETS BY NAME =================================================================
 ** The work behind SCR_Finalize, and behind the calls that choose, drop and delete datasets.
 **
 ** Uses       platform, errors, dataset, kernels, index, MPI helpers, state, cache, flush, asynchronous flush, fetch,
@@ -26741,7 +26782,7 @@ SCR_FN int scr_run_choose(const char* name)
   return rc;
 }
 
-/* ==== 45 TRACKED FILES ==================================================================================
+/* ==== 46 TRACKED FILES ==================================================================================
 ** Files on the prefix that only grow: a checkpoint records how long they are, and a restart cuts off what came later.
 **
 ** A tracked file <path> has the record <dataset>/tracked/<path> in each checkpoint, which is one of its files:
@@ -27162,7 +27203,7 @@ SCR_FN int scr_tracks_restore(void)
   return rc;
 }
 
-/* ==== 46 REGIONS ========================================================================================
+/* ==== 47 REGIONS ========================================================================================
 ** Regions of memory as one more file of a dataset, and blocks of arrays for any number of ranks.
 **
 ** A rank writes its regions to <dataset>/regions.<rank>, through the same calls as the program.  When they are read,
@@ -28350,7 +28391,7 @@ SCR_FN void scr_regions_forget(void)
 
 #endif /* SCR_WITHOUT_REGIONS */
 
-/* ==== 47 PUBLIC API =====================================================================================
+/* ==== 48 PUBLIC API =====================================================================================
 ** The calls of scr.h.  Each checks the phase, agrees over the ranks, and calls the parts above.
 **
 ** Uses       errors, memory, hash, parameters, dataset, MPI helpers, state, asynchronous flush, fetch, restart choice,
@@ -28787,7 +28828,7 @@ SCR_API const char* SCR_Last_error(void)
   return scr_err_text;
 }
 
-/* ==== 48 FORTRAN ========================================================================================
+/* ==== 49 FORTRAN ========================================================================================
 ** The calls of scr.h as Fortran subroutines, compiled with -DSCR_WITH_FORTRAN.  examples/fortran has their interfaces:
 ** scr.f90, a module, and scrf.h, the constants for programs without modules.
 **

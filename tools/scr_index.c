@@ -527,17 +527,17 @@ static void index_say_path(const char* path)
 */
 static int index_fence(const char* into)
 {
-  char        above[SCR_MAX_FILENAME], *slash;
-  struct stat st;
-  size_t      which;
-  int         fd, rc = scr_path_dir_of(into, above, sizeof above);
+  char             above[SCR_MAX_FILENAME], *slash;
+  struct stat      st;
+  const scr_fence* which;
+  int              fd, rc = scr_path_dir_of(into, above, sizeof above);
 
   while (rc == SCR_SUCCESS && stat(above, &st) < 0 && (slash = strrchr(above, '/')) > above) *slash = '\0';
-  if (scr_fence_length(into, &which) == 0) scr_fence_set(SCR_FENCE_TARGET, above);
+  if (scr_fence_length(into, &which) == 0) scr_fence_set(&scr_fence_target, above);
   if (rc == SCR_SUCCESS) rc = scr_mkdirs(into, 0777);
   if (rc != SCR_SUCCESS) return rc;
   if ((fd = scr_fence_open(AT_FDCWD, into, SCR_FENCE_LINKS)) < 0) return SCR_ERRNO("cannot open %s", into);
-  scr_fence_pin(SCR_FENCE_TARGET, into, fd);
+  scr_fence_pin(&scr_fence_target, into, fd);
   return SCR_SUCCESS;
 }
 

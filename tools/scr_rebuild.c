@@ -72,13 +72,26 @@ static void rebuild_list_lost(scr_rebuild* job, const char* set, const char* lab
   printf("%s: give the directories of more nodes, or fetch an older checkpoint\n", label);
 }
 
+/* Fence DIR (B5) until this process ends. */
+static int rebuild_fence(const char* dir)
+{
+  scr_fence* f = (scr_fence*)scr_malloc(sizeof *f);
+
+  if (f == NULL) return SCR_ERR_OOM();
+  scr_fence_set(f, dir);
+  return SCR_SUCCESS;
+}
+
 /* Rebuild all sets in the directories of JOB.  Returns the exit code. */
 static int rebuild(const char* argv0, scr_rebuild* job, const char* into)
 {
   scr_rebuild_sets sets;
-  int              i, bad = 0, rc = SCR_SUCCESS;
+  int              i, bad = 0, rc = SCR_SUCCESS, made = !job->dry_run && !tool_is_dir(into);
 
   memset(&sets, 0, sizeof sets);
+  if (made) rc = scr_mkdirs(into, 0777);
+  if (rc == SCR_SUCCESS) rc = rebuild_fence(into);
+  for (i = 0; i < job->dirs && rc == SCR_SUCCESS; i++) rc = rebuild_fence(job->dir[i]);
   for (i = 0; i < job->dirs && rc == SCR_SUCCESS; i++) rc = scr_rebuild_find(job->dir[i], &sets);
   if (rc == SCR_SUCCESS && sets.n == 0)
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "there are no redundancy files in %s/.scr%s; give the directory of the dataset",
@@ -92,6 +105,7 @@ static int rebuild(const char* argv0, scr_rebuild* job, const char* into)
     if (err == SCR_ERR_LOST && job->say == NULL) rebuild_list_lost(job, sets.name[i], label, into);
   }
   scr_rebuild_sets_free(&sets);
+  if (made) scr_os.rmdir(into); /* if nothing was to be made there */
   return bad == 0 && fflush(stdout) == 0 ? 0 : 1;
 }
 
@@ -99,9 +113,10 @@ static int rebuild(const char* argv0, scr_rebuild* job, const char* into)
 static int rebuild_xor_main(int argc, char** argv)
 {
   static const struct option options[] = {TOOL_OPTIONS, {NULL, 0, NULL, 0}};
+  char                       dir[SCR_MAX_FILENAME];
   int64_t                    size, root;
   scr_rebuild                job;
-  int                        c, r, bad;
+  int                        c, r, bad, rc = SCR_SUCCESS;
 
   if ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) return tool_answer(c, argv[0], rebuild_xor_usage, 2);
   argv += optind - 1, argc -= optind - 1;
@@ -125,7 +140,10 @@ static int rebuild_xor_main(int argc, char** argv)
   job.file[root] = argv[3];
   for (r = 0; r < job.n; r++)
     if (r != root) job.file[r] = argv[4 + r - (r > root)];
-  bad = rebuild_result("scr_rebuild_xor", &job, argv[3], scr_rebuild_run(&job));
+  for (r = 0; r < job.n && rc == SCR_SUCCESS; r++)
+    if ((rc = scr_rebuild_home(job.file[r], dir, sizeof dir)) == SCR_SUCCESS) rc = rebuild_fence(dir);
+  if (rc == SCR_SUCCESS) rc = scr_rebuild_run(&job);
+  bad = rebuild_result("scr_rebuild_xor", &job, argv[3], rc);
   scr_free(&job.file);
   return bad == 0 && fflush(stdout) == 0 ? 0 : 1;
 }

@@ -1357,7 +1357,7 @@ static int test_system_make(test_system* t)
   else if (!scr_dir_is_empty(d)) rc = SCR_ERR(SCR_ERR_UNSAFE, "another directory has the name of %s now", t->work);
   else rc = SCR_SUCCESS;
   if (d != NULL) closedir(d);
-  if (rc == SCR_SUCCESS) scr_fence_pin(SCR_FENCE_TARGET, t->work, fd);
+  if (rc == SCR_SUCCESS) scr_fence_pin(&scr_fence_target, t->work, fd);
   else if (fd >= 0) scr_os.close(fd);
   return rc;
 }

@@ -761,7 +761,7 @@ static void fate_life(uint64_t* calls)
   S.kill_rename = 0;
   for (i = 0; i < plan.nodes; i++) tree_room(world_node[i], UINT64_MAX);
   tree_room(world_prefix, UINT64_MAX);
-  if (!S.failures && fate_one_in("audit", 3)) truth_audit(clean);
+  if (!S.failures && (fate_one_in("audit", 3) || plan.layout == 3)) truth_audit(clean); /* 3: who has the files now */
   if (fate_one_in("clock.jumps", 6) && !plan.time_limit) world_clock_shift += (int64_t)sim_below(2000000) - 1000000;
   S.now += 1000000000ull * (1 + sim_below(60));
   if (fate_dump) fate_save(fate_dump);
