@@ -564,9 +564,9 @@ SCR_API int SCR_Get_regions(void);
 ** was there.  PATH.scr-cut.end notes where the file ended.  Open the file after the restart, for appending; a run that
 ** starts from the beginning empties it itself.  SCR_Finalize forgets the name.  Not collective; after SCR_Init.
 **
-** Errors: ARG: no PATH.  PATH: it is too long, not below the prefix, or of the library.  In Complete_output: IO: the
-** file cannot be read, or is a link.  ARG: two ranks track it; or the rank has routed it, or its record, as a file of
-** the dataset.
+** Errors: ARG: no PATH.  PATH: it is too long, or its last part, of more than 160 bytes; it is not below the prefix, or
+** is of the library.  In Complete_output: IO: the file cannot be read, or is a link.  ARG: two ranks track it; or the
+** rank has routed it, or its record, as a file of the dataset.
 **
 ** Changed by SCR_TRACK.
 */

@@ -225,10 +225,11 @@ typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 ** and writes; clocks and random numbers; the resource manager.
 **
 ** Uses       nothing
-** Offers     scr_os.*, scr_fence, scr_fence_prefix, scr_fence_target, scr_fence_set, scr_fence_pin, scr_fence_length,
-**            scr_fence_open, scr_fence_link, scr_fence_close, scr_stat_same, scr_os_is_of, scr_write_all,
-**            scr_write_behind, scr_read_all, scr_pwrite_all, scr_pread_all, scr_keep_standard, scr_is_zero, scr_wtime,
-**            scr_time_usec, scr_random; scr_manager, scr_manager_names, scr_manager_here.
+** Offers     scr_os.*, scr_fence, scr_fence_prefix, scr_fence_records, scr_fence_target, scr_fence_set,
+**            scr_fence_pin, scr_fence_length, scr_fence_open, scr_fence_link, scr_fence_close, scr_stat_same,
+**            scr_os_is_of, scr_write_all, scr_write_behind, scr_read_all, scr_pwrite_all, scr_pread_all,
+**            scr_keep_standard, scr_is_zero, scr_wtime, scr_time_usec, scr_random; scr_manager, scr_manager_names,
+**            scr_manager_here.
 ** Invariants
 **   P1  Every change to a file goes through scr_os, so that a test can make the N-th call fail, stop short or kill the
 **       process.
@@ -278,8 +279,8 @@ typedef struct scr_fence {
   struct scr_fence* next;
 } scr_fence;
 
-static scr_fence* scr_fence_first; /* the list; what is in it stays there until the process ends */
-static scr_fence  scr_fence_prefix;
+static scr_fence* scr_fence_first;                     /* the list; what is in it stays there until the process ends */
+static scr_fence  scr_fence_prefix, scr_fence_records; /* the prefix; the last .scr in it that was looked at */
 #ifdef SCR_SERIAL
 static scr_fence scr_fence_target; /* of a command that makes files in another place */
 #endif
@@ -2718,7 +2719,11 @@ SCR_FN int scr_file_group_counts(const char* dir, int fd)
 /* DIR and ST become the directory that has the name of PATH, and its state.  Returns 1 if it can be looked at. */
 SCR_FN int scr_dir_look(const char* path, char dir[SCR_MAX_FILENAME], struct stat* st)
 {
-  return scr_path_dir_of(path, dir, SCR_MAX_FILENAME) == SCR_SUCCESS && stat(dir, st) == 0;
+  int fd =
+      scr_path_dir_of(path, dir, SCR_MAX_FILENAME) == SCR_SUCCESS ? scr_fence_open(AT_FDCWD, dir, SCR_FENCE_LINKS) : -1;
+  int seen = fd >= 0 && fstat(fd, st) == 0;
+
+  return scr_fence_close(fd, seen);
 }
 
 /*
@@ -6138,9 +6143,9 @@ SCR_FN int scr_window_crc(scr_window* w, int i, uLong* crc)
 ** Uses       platform, errors, memory, path, hash files, dataset, kernels, file window
 ** Offers     scr_job, scr_pace, scr_extents, scr_copy_item, scr_copy_target, scr_copy_list; scr_job_start,
 **            scr_job_is_done, scr_helper_is_idle, scr_job_wait, scr_helper_end, scr_extents_free, scr_extents_add,
-**            scr_extents_whole, scr_copy_leave, scr_file_make, scr_file_is_ours, scr_copy_one, scr_copy_list_make,
-**            scr_copy_list_free, scr_copy_list_add, scr_copy_list_run, scr_file_check, scr_file_stamp,
-**            scr_file_unchanged
+**            scr_extents_whole, scr_copy_leave, scr_file_make, scr_file_made, scr_file_is_ours, scr_copy_one,
+**            scr_copy_list_make, scr_copy_list_free, scr_copy_list_add, scr_copy_list_run, scr_file_check,
+**            scr_file_stamp, scr_file_unchanged
 ** Invariants
 **   W5  Only scr_copy_list_work and the jobs of the helper run in threads other than the caller's.  They use only their
 **       arguments, the table of system calls and settings that do not change meanwhile, and never MPI.  Each thread has
@@ -6479,14 +6484,14 @@ SCR_FN int scr_file_is_ours(const struct stat* st)
 }
 
 /*
-** Open PATH, which another process of this run has made, for writing.  SCR_ERR_UNSAFE if somebody else has put a file
-** of theirs in its place, which would receive the bytes.
+** Open PATH, which a process of this run has made, or which O_CREAT in FLAGS makes now, for writing.  SCR_ERR_UNSAFE if
+** somebody else has put a file of theirs in its place, which would receive the bytes.
 */
-SCR_FN int scr_file_made(const char* path, int* fd)
+SCR_FN int scr_file_made(const char* path, int flags, int* fd)
 {
   struct stat st;
 
-  if ((*fd = scr_file_plain(path, O_WRONLY, 0)) < 0) return SCR_ERRNO("cannot open %s", path);
+  if ((*fd = scr_file_plain(path, O_WRONLY | flags, 0666)) < 0) return SCR_ERRNO("cannot open %s", path);
   if (fstat(*fd, &st) < 0 || scr_file_is_ours(&st)) return SCR_SUCCESS;
   scr_os.close(*fd);
   *fd = -1;
@@ -6509,7 +6514,7 @@ SCR_FN int scr_copy_enter(scr_copy_target* t, const scr_copy_item* it, int i, in
   if ((rc = scr_copy_rest(t)) != SCR_SUCCESS) return rc;
   if (fresh && from >= 0 && fstat(from, &st) < 0) return SCR_ERRNO("cannot look at what %s is made from", x->path);
   if (fresh) rc = scr_file_create(x->path, it->mode & (from < 0 ? 0777 : st.st_mode | 0733), x->length, &fd);
-  else rc = scr_file_made(x->path, &fd);
+  else rc = scr_file_made(x->path, 0, &fd);
   if (fd < 0) return rc;
   t->writing = 1;
   t->file[t->n].path = x->path;
@@ -7658,7 +7663,7 @@ SCR_FN int scr_filemap_files(const char* dir, const scr_hash* master, scr_hash* 
 ** The files of <prefix>/.scr, each changed under its lock, some with a spare.
 **
 ** Uses       platform, errors, memory, path, hash, hash files
-** Offers     scr_record; scr_record_path, scr_record_check_dir, scr_record_check_read, scr_record_mkdir,
+** Offers     scr_record; scr_record_path, scr_record_check_dir, scr_record_read_file, scr_record_mkdir,
 **            scr_record_sync_dir, scr_record_read, scr_record_open, scr_record_use_spare, scr_record_close,
 **            scr_record_keep_other, scr_record_put_aside, scr_record_check_version, scr_record_stamp,
 **            scr_record_sweep
@@ -7695,14 +7700,21 @@ SCR_FN int scr_record_path(const char* prefix, const char* name, char* path, siz
 /*
 ** Check what lies at DIR on PREFIX, in the files of which every command believes.  SCR_ERR_PATH if it is no directory.
 ** SCR_ERR_UNSAFE if a stranger owns it, and WRITES is set or others can write to PREFIX; or if all users can write to
-** DIR, and not to PREFIX.  WRITES: SCR_ERR_PATH also if this user owns DIR, and its mode keeps this user out.
+** DIR, and not to PREFIX.  WRITES: SCR_ERR_PATH also if this user owns DIR, and its mode keeps this user out.  What is
+** looked at is fenced, until another one is: nothing is opened in a directory that gets its name later.
 */
 SCR_FN int scr_record_check_dir(const char* prefix, const char* dir, int writes)
 {
   struct stat st, top;
+  int         fd;
 
   if (stat(prefix, &top) < 0 || scr_os.lstat(dir, &st) < 0) return SCR_ERRNO("cannot look at %s", dir);
   if (!S_ISDIR(st.st_mode)) return SCR_ERR(SCR_ERR_PATH, "%s is not a directory; move it away", dir);
+  fd = scr_fence_open(AT_FDCWD, dir, 0);
+  if (fd < 0 || fstat(fd, &st) < 0) return SCR_ERRNO("cannot open %s", dir);
+  if (strcmp(scr_fence_records.dir, dir) == 0 && scr_fence_records.pinned && scr_stat_same(&scr_fence_records.is, &st))
+    close(fd); /* the helper's thread may be reading it */
+  else scr_fence_pin(&scr_fence_records, dir, fd);
   if (!scr_file_is_known(&st, &top) && (writes || top.st_mode & (S_IWGRP | S_IWOTH))) /* else its owner has kept it */
     return SCR_ERR(SCR_ERR_UNSAFE,
                    "%s belongs to user %lu, who is neither you nor the owner of %s; move it away, or choose "
@@ -7718,16 +7730,25 @@ SCR_FN int scr_record_check_dir(const char* prefix, const char* dir, int writes)
   return SCR_SUCCESS;
 }
 
-/* Unless H, read from a file in PREFIX/.scr, is empty, check who can have written that; on an error, empty H. */
-SCR_FN int scr_record_check_read(const char* prefix, scr_hash* h)
+/*
+** Read the file PATH of PREFIX/.scr into H, which stays empty if there is none.  It is an error if somebody whom
+** scr_record_check_dir does not trust can have written what H would get.
+*/
+SCR_FN int scr_record_read_file(const char* prefix, const char* path, scr_hash* h)
 {
-  char dir[SCR_MAX_FILENAME];
-  int  rc;
+  scr_err_record why;
+  char           dir[SCR_MAX_FILENAME];
+  int            rc = scr_path_dir_of(path, dir, sizeof dir), trusted;
 
-  if (scr_hash_size(h) == 0) return SCR_SUCCESS;
-  if ((rc = scr_fmt(dir, sizeof dir, "%s/.scr", prefix)) == SCR_SUCCESS) rc = scr_record_check_dir(prefix, dir, 0);
-  if (rc != SCR_SUCCESS) scr_hash_unset_all(h);
-  return rc;
+  if (rc != SCR_SUCCESS) return rc;
+  trusted = scr_record_check_dir(prefix, dir, 0); /* before: it is the same directory that is read then */
+  scr_err_save(&why);
+  rc = scr_hash_file_read_record(path, h, NULL);
+  if (rc == SCR_ERR_NOT_FOUND) return SCR_SUCCESS;
+  if (rc != SCR_SUCCESS || trusted == SCR_SUCCESS || scr_hash_size(h) == 0) return rc;
+  scr_hash_unset_all(h);
+  scr_err_restore(&why);
+  return trusted;
 }
 
 /*
@@ -7790,29 +7811,25 @@ SCR_FN int scr_record_sync_dir(const char* prefix)
   return rc == SCR_SUCCESS ? scr_dir_sync(path) : rc;
 }
 
-/* As scr_record_read, where it is known who may have written the file. */
-SCR_FN int scr_record_load(scr_record* r, const char* prefix, const char* name)
+/* Let R be the file NAME of PREFIX, whose PATH it finds, without a lock, and empty. */
+SCR_FN int scr_record_begin(scr_record* r, const char* prefix, const char* name, char path[SCR_MAX_FILENAME])
 {
-  char path[SCR_MAX_FILENAME];
-  int  rc;
-
   r->prefix = prefix;
   r->name = name;
   r->lock = -1;
   r->other = 0;
   r->spare = SCR_RECORD_ALONE;
   if ((r->h = scr_hash_new()) == NULL) return SCR_ERR_OOM();
-  if ((rc = scr_record_path(prefix, name, path, sizeof path)) != SCR_SUCCESS) return rc;
-  rc = scr_hash_file_read_record(path, r->h, NULL);
-  return rc == SCR_ERR_NOT_FOUND ? SCR_SUCCESS : rc;
+  return scr_record_path(prefix, name, path, SCR_MAX_FILENAME);
 }
 
 /* Read the file NAME of PREFIX; R is empty if there is none.  The caller calls scr_record_close, after an error too. */
 SCR_FN int scr_record_read(scr_record* r, const char* prefix, const char* name)
 {
-  int rc = scr_record_load(r, prefix, name);
+  char path[SCR_MAX_FILENAME];
+  int  rc = scr_record_begin(r, prefix, name, path);
 
-  return rc == SCR_SUCCESS ? scr_record_check_read(prefix, r->h) : rc;
+  return rc == SCR_SUCCESS ? scr_record_read_file(prefix, path, r->h) : rc;
 }
 
 /*
@@ -7822,16 +7839,15 @@ SCR_FN int scr_record_read(scr_record* r, const char* prefix, const char* name)
 SCR_FN int scr_record_open(scr_record* r, const char* prefix, const char* name)
 {
   char path[SCR_MAX_FILENAME];
-  int  lock, rc;
+  int  rc;
 
   memset(r, 0, sizeof *r);
   r->lock = -1;
   if ((rc = scr_record_mkdir(prefix)) != SCR_SUCCESS) return rc;
-  if ((rc = scr_record_path(prefix, name, path, sizeof path)) != SCR_SUCCESS) return rc;
-  if ((rc = scr_hash_file_lock(path, &lock)) != SCR_SUCCESS) return rc;
-  rc = scr_record_load(r, prefix, name);
-  r->lock = lock;
-  return rc;
+  if ((rc = scr_record_begin(r, prefix, name, path)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_hash_file_lock(path, &r->lock)) != SCR_SUCCESS) return rc;
+  rc = scr_hash_file_read_record(path, r->h, NULL);
+  return rc == SCR_ERR_NOT_FOUND ? SCR_SUCCESS : rc;
 }
 
 /* ---- the spare of a record ----
@@ -8550,14 +8566,17 @@ SCR_FN void scr_choice_write(scr_index* index, const scr_choice* c)
   if (c->by_user && c->until) scr_hash_util_set_int(by, "PASSED", c->until);
 }
 
-/* The user's choice could not be loaded, or was rejected: CURRENT stays, but no longer counts as the user's choice. */
+/*
+** The user's choice, dataset ID, could not be loaded, or was rejected: CURRENT stays, but no longer counts as chosen by
+** the user.  Another choice, which came meanwhile, is left.
+*/
 SCR_FN void scr_choice_release(scr_index* index, int id, const char* dir)
 {
   scr_choice c;
 
-  (void)id;
   (void)dir;
   scr_choice_read(index, &c);
+  if (c.id != id) return;
   c.by_user = c.until = 0;
   scr_choice_write(index, &c);
 }
@@ -8759,7 +8778,7 @@ SCR_FN int scr_index_drop_newer(scr_index* index, int id)
 /*
 ** The user's choice, dataset ID in DIR ("" if the index does not have it), is served: it no longer counts as rejected
 ** or passed over, and the ids between ID and UNTIL are passed over.  With DROP, all newer datasets are also removed
-** from the index.
+** from the index.  Another choice, which came while this one was loaded, is left for the next run.
 */
 SCR_FN void scr_index_serve_choice(scr_index* index, int id, const char* dir, int until, int drop)
 {
@@ -8768,6 +8787,7 @@ SCR_FN void scr_index_serve_choice(scr_index* index, int id, const char* dir, in
   scr_index_forgive(index, id, dir);
   scr_index_pass(index, id, until, 0);
   scr_choice_read(index, &c);
+  if (c.by_user && c.id != id && (c.id != 0 || strcmp(c.dir, dir) != 0)) return;
   if (c.by_user) {
     c.until = until;
     scr_choice_write(index, &c);
@@ -10766,9 +10786,10 @@ SCR_FN int scr_publish_has_copy(const scr_publication* p)
 */
 SCR_FN int scr_publish_enter(const scr_publication* p, int* committed)
 {
-  char      path[SCR_MAX_FILENAME];
-  scr_index index;
-  int       i, id = p->desc.identity.id, rc = scr_summary_path(p->prefix, p->dir, path);
+  char       path[SCR_MAX_FILENAME];
+  scr_index  index;
+  scr_choice c;
+  int        i, id = p->desc.identity.id, rc = scr_summary_path(p->prefix, p->dir, path);
 
   *committed = 0;
   if (rc == SCR_SUCCESS) rc = scr_summary_write(path, &p->desc);
@@ -10779,7 +10800,8 @@ SCR_FN int scr_publish_enter(const scr_publication* p, int* committed)
   if (rc == SCR_SUCCESS) rc = scr_index_set(&index, &p->desc, p->dir);
   if (rc == SCR_SUCCESS && p->mark == SCR_MARK_PASSED) scr_index_note_passed(&index, id);
   if (rc == SCR_SUCCESS && p->mark == SCR_MARK_REJECTED) scr_index_note_failed(&index, id, p->dir, p->rejected_by);
-  if (rc == SCR_SUCCESS && p->is_chosen) scr_index_set_current(&index, id, p->dir, 1);
+  if (rc == SCR_SUCCESS) scr_choice_read(&index, &c);
+  if (rc == SCR_SUCCESS && p->is_chosen && c.by_user && c.id == id) scr_index_set_current(&index, id, p->dir, 1);
   rc = scr_index_close(&index, rc, 1);
   *committed = rc == SCR_SUCCESS || scr_publish_is_indexed(p, 1);
   return rc;
@@ -12285,13 +12307,12 @@ SCR_FN int scr_status_read(const char* prefix, scr_hash* h)
 
   if (rc != SCR_SUCCESS) return rc;
   for (i = 0; i < 20; i++) {
-    rc = scr_hash_file_read_record(path, h, NULL);
+    rc = scr_record_read_file(prefix, path, h);
     if (rc != SCR_ERR_CRC && rc != SCR_ERR_FORMAT) break;
     scr_hash_unset_all(h); /* it is being written */
     usleep(20000);
   }
-  if (rc == SCR_SUCCESS) rc = scr_record_check_read(prefix, h);
-  return rc == SCR_ERR_NOT_FOUND ? SCR_SUCCESS : rc;
+  return rc;
 }
 
 /* ---- what a log tells ---- */
@@ -12900,8 +12921,8 @@ SCR_FN int scr_transfer_withdraw(const char* cntl, const char* prefix, const cha
 **   B1  What is rebuilt equals, byte for byte, what the ranks of the set had made, headers included.
 **   B2  The memory needed does not grow with the size of files, nor the number of open files with the number of
 **       members.
-**   B3  Every file lies below the directory of its header, which the caller has fenced, no two files have the same name,
-**       and no symbolic link leads elsewhere.  All that headers say is checked before the first file is made.
+**   B3  Every file lies below the directory of its header, which the caller has fenced, no two files have the same
+**       name, and no symbolic link leads elsewhere.  All that headers say is checked before the first file is made.
 **   B4  Only one process at a time makes files in a directory: it holds a lock on the directory.
 ** Failure    An error code.  What is not lost stays unchanged, no temporary file is left, and another call finishes
 **            what a crash interrupted.
@@ -13980,10 +14001,12 @@ SCR_FN int scr_adopt_cmp(const void* a, const void* b)
 SCR_FN int scr_adopt_write(scr_adoption* a, const scr_desc* desc)
 {
   scr_hash* dirs = scr_hash_new();
-  char      path[SCR_MAX_FILENAME];
+  char      path[SCR_MAX_FILENAME], meta[SCR_MAX_FILENAME];
   int       i, rc = scr_fmt(path, sizeof path, "%s/%s/.scr", a->prefix, a->dir), err;
 
   if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
+  if (rc == SCR_SUCCESS) rc = scr_fmt(meta, sizeof meta, "%s/.scr", a->dir);
+  if (rc == SCR_SUCCESS) rc = scr_prefix_check_owner(a->prefix, meta);
   if (rc == SCR_SUCCESS) scr_dirs_above(dirs, a->prefix, path);
   for (i = 0; i < a->objects.n && rc == SCR_SUCCESS; i++) {
     rc = scr_object_path(&a->objects.object[i], a->prefix, 0, 0, path, sizeof path);
@@ -14687,6 +14710,8 @@ SCR_FN int scr_scavenge_mkdirs(const scr_scavenge* s)
     scr_dirs_above(above, s->prefix, scr_hash_elem_key(e));
   }
   if (rc == SCR_SUCCESS) rc = scr_dirs_sync(&above);
+  if (rc == SCR_SUCCESS) rc = scr_fmt(meta, sizeof meta, "%s/.scr", s->to.dir);
+  if (rc == SCR_SUCCESS) rc = scr_prefix_check_owner(s->prefix, meta); /* somebody may have been faster */
   scr_hash_delete(&above);
   scr_hash_delete(&dirs);
   return rc;
@@ -17490,7 +17515,7 @@ SCR_FN int scr_dataset_note_verdict(const scr_dataset* ds)
   if (!scr_index_same(&index, &ds->desc.identity, &it)) {
     scr_choice_read(&index, &c);
     changed = ds->life == SCR_REJECTED && c.by_user && c.id == ds->desc.identity.id && !scr_index_current(&index, &it);
-    if (changed) scr_choice_release(&index, 0, NULL);
+    if (changed) scr_choice_release(&index, c.id, NULL);
   } else if (ds->life == SCR_REJECTED) {
     scr_index_note_failed(&index, it.id, it.dir, scr.world.job_key);
     changed = 1;
@@ -21147,9 +21172,10 @@ SCR_FN int scr_flush_cut(int id, int keep)
   for (; rc == SCR_SUCCESS; n += rc == SCR_SUCCESS) {
     memset(&on, 0, sizeof on);
     if (scr.world.rank == 0) {
-      rc = scr_index_read(&index, scr.world.prefix);
+      rc = scr_index_open(&index, scr.world.prefix);
       if (rc == SCR_SUCCESS && scr_index_outgrown(&index, id, keep, &it)) rc = scr_indexed_of(&it, &on);
-      scr_index_close(&index, SCR_SUCCESS, 0);
+      if (rc == SCR_SUCCESS && on.identity.id != 0) scr_index_begin_deletion(&index, on.identity.id, on.dir);
+      rc = scr_index_close(&index, rc, on.identity.id != 0);
     }
     rc = scr_agree(rc, scr.world.comm);
     if (rc == SCR_SUCCESS) rc = scr_bcast(&on, (int)sizeof on, MPI_BYTE, 0, scr.world.comm);
@@ -22801,12 +22827,13 @@ typedef struct {
 SCR_FN int scr_read_extract(const scr_object* o, char* file)
 {
   const scr_reddesc* d = scr_reddesc_for_dataset(&scr.world, scr.checkpoint_id, SCR_FLAG_CHECKPOINT);
-  char               tmp[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
+  char               tmp[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME], own[32];
   struct stat        st;
   uint64_t           free_bytes;
   int                rc = scr_read_place(d, o->rel, file);
 
-  if (rc == SCR_SUCCESS) rc = scr_fmt(tmp, sizeof tmp, "%s.scr0.%d.tmp", file, scr.world.rank);
+  snprintf(own, sizeof own, ".scr0.%d.tmp", scr.world.rank); /* a name of 255 bytes leaves no room for more */
+  if (rc == SCR_SUCCESS) rc = scr_read_place(d, own, tmp);
   if (rc != SCR_SUCCESS) return rc;
   if (scr_os.lstat(file, &st) == 0 && scr_file_is_claimable(&st) && (uint64_t)st.st_size == o->size) return SCR_SUCCESS;
   if (scr_room_free(d->store, &free_bytes) && o->size > free_bytes)
@@ -23743,18 +23770,20 @@ SCR_FN int scr_restart_load(scr_search from, const char* name)
 
 /*
 ** A choice could not be made, and the caller is told so; but the index may have it, if its sync failed after its
-** rename, or the flush after its update of the index.  Write WAS, the choice before it, so that no later run goes back
-** to what this one goes on without.
+** rename, or the flush after its update of the index.  If it has dataset ID, write WAS, the choice before it, so that
+** no later run goes back to what this one goes on without.
 */
-SCR_FN void scr_restart_restore_choice(const scr_choice* was)
+SCR_FN void scr_restart_restore_choice(const scr_choice* was, int id)
 {
   scr_index      index;
+  scr_choice     is;
   scr_err_record why;
   int            rc;
 
   scr_err_save(&why);
   rc = scr_index_open(&index, scr.world.prefix);
-  if (rc == SCR_SUCCESS) scr_choice_write(&index, was);
+  scr_choice_read(&index, &is);
+  if (rc == SCR_SUCCESS && is.id == id) scr_choice_write(&index, was);
   scr_index_close(&index, rc, 1);
   scr_err_restore(&why);
 }
@@ -23812,7 +23841,7 @@ SCR_FN int scr_restart_choose(const char* name, int* id)
   }
   if (rc == SCR_SUCCESS && v.max[1]) rc = scr_flush_sync(*id, 1);
   if (rc == SCR_SUCCESS) rc = scr_agree(scr.world.rank == 0 ? scr_restart_set_choice(*id, name) : rc, scr.world.comm);
-  if (rc != SCR_SUCCESS && scr.world.rank == 0) scr_restart_restore_choice(&was);
+  if (rc != SCR_SUCCESS && scr.world.rank == 0) scr_restart_restore_choice(&was, *id);
   return rc;
 }
 
@@ -24845,6 +24874,7 @@ SCR_FN void scr_release(void)
   scr_hash_delete(&scr.world.params);
   scr_buf_free(&scr.tried);
   if (scr.prefix_lock >= 0) scr_os.close(scr.prefix_lock);
+  scr_fence_set(&scr_fence_records, "");
   scr_fence_set(&scr_fence_prefix, "");
   if (scr.watched) {
     scr.watched = 0; /* what is called when the attribute is deleted has nothing to do */
@@ -25176,14 +25206,16 @@ SCR_FN const char* scr_run_without_cache(void)
   return !distribute ? "SCR_DISTRIBUTE=0" : purge ? "SCR_CACHE_PURGE=1" : NULL;
 }
 
-/* Returns 1 if others have removed files of the checkpoint of NOTE, which INDEX has, from the prefix. */
+/*
+** Returns 1 if others have removed files of the checkpoint of NOTE, which INDEX has, from the prefix: whatever the note
+** says about that, as an earlier start may have found it out.
+*/
 SCR_FN int scr_run_is_purged(const scr_index* index, const scr_flush_note* note)
 {
   scr_index_item it;
 
-  return note->flags & SCR_FLAG_CHECKPOINT && note->location & SCR_LOCATION_PREFIX &&
-         scr_index_same(index, &note->identity, &it) && it.complete && !it.failed && !it.passed &&
-         !scr_prefix_has(scr.world.prefix, &it);
+  return note->flags & SCR_FLAG_CHECKPOINT && scr_index_same(index, &note->identity, &it) && it.complete &&
+         !it.failed && !it.passed && !scr_prefix_has(scr.world.prefix, &it);
 }
 
 /*
@@ -26774,7 +26806,7 @@ SCR_FN int scr_run_choose(const char* name)
   if (scr.restart == SCR_RESTART_OVER) return scr_restart_choice_served(id); /* for later runs */
   if ((rc = scr_restart_load(all, name)) == SCR_SUCCESS) return rc;
   scr_err_save(&why);
-  if (scr.world.rank == 0) scr_index_change(scr.world.prefix, scr_choice_release, 0, NULL);
+  if (scr.world.rank == 0) scr_index_change(scr.world.prefix, scr_choice_release, id, NULL);
   if (!scr_restart_is_native(scr_dataset_find(loaded))) loaded = 0; /* what was read in place is closed */
   scr.loaded = loaded;
   scr.restart = loaded ? SCR_RESTART_LOADED : restart == SCR_RESTART_LOADED ? SCR_RESTART_UNTRIED : restart;
@@ -26797,8 +26829,9 @@ SCR_FN int scr_run_choose(const char* name)
 ** Failure    An error code, agreed on over the world.
 ** ====================================================================================================== */
 
-#define SCR_TRACK_PIECE ((size_t)64 << 10) /* that is copied at a time */
-#define SCR_TRACK_BLOCK 4096               /* bytes at the end of a file whose checksum is recorded, at most */
+#define SCR_TRACK_PIECE    ((size_t)64 << 10) /* that is copied at a time */
+#define SCR_TRACK_BLOCK    4096               /* bytes at the end of a file whose checksum is recorded, at most */
+#define SCR_TRACK_NAME_MAX 160 /* bytes of the last component; room for .scr-cut.end.<host>.<process>.<n>.tmp */
 
 /* How long the file REL below the prefix was when the loaded checkpoint was complete. */
 typedef struct {
@@ -26810,13 +26843,19 @@ typedef struct {
 /* Track the file NAME, which the program gave to SCR_Track. */
 SCR_FN int scr_track_add(const char* name)
 {
-  char rel[SCR_MAX_FILENAME];
-  int  rc;
+  char        rel[SCR_MAX_FILENAME];
+  const char* slash;
+  int         rc;
 
   scr_oom = 0;
   if (scr.phase == SCR_PHASE_UNINIT) return scr_not_running("SCR_Track");
   if (name == NULL || *name == '\0') return SCR_ERR(SCR_ERR_ARG, "SCR_Track needs the name of a file");
   if ((rc = scr_route_rel(name, rel, sizeof rel)) != SCR_SUCCESS) return rc;
+  slash = strrchr(rel, '/');
+  if (strlen(slash != NULL ? slash + 1 : rel) > SCR_TRACK_NAME_MAX)
+    return SCR_ERR(SCR_ERR_PATH,
+                   "the name of the tracked file %s has more than %d bytes: a restart makes longer ones of it", rel,
+                   SCR_TRACK_NAME_MAX);
   if (scr.tracked == NULL) scr.tracked = scr_hash_new();
   if (scr_hash_set(scr.tracked, rel, scr_hash_new()) == NULL) return SCR_ERR_OOM();
   return SCR_SUCCESS;
@@ -26921,10 +26960,10 @@ SCR_FN int scr_track_write(const scr_desc* d, const char* rel, scr_hash* known)
   if (rc == SCR_SUCCESS) rc = scr_track_record_path(d, rel, path);
   if (rc == SCR_SUCCESS) rc = scr_track_is_free(rel, path);
   if (rc == SCR_SUCCESS) rc = scr_route_new(path, path);
-  if (rc == SCR_SUCCESS) {
-    fd = scr_file_plain(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0 || scr_write_all(fd, b.p, b.n) < 0) rc = SCR_ERRNO("cannot write %s", path);
-    if (fd >= 0 && scr_os.close(fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot write %s", path);
+  if (rc == SCR_SUCCESS && (rc = scr_file_made(path, O_CREAT, &fd)) == SCR_SUCCESS) {
+    if (scr_write_all(fd, b.p, b.n) < 0 || scr_os.ftruncate(fd, (off_t)b.n) < 0)
+      rc = SCR_ERRNO("cannot write %s", path);
+    if (scr_os.close(fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot write %s", path);
   }
   scr_buf_free(&b);
   scr_hash_delete(&h);
@@ -27415,8 +27454,8 @@ SCR_FN int scr_regions_write(void)
 
   if (rc == SCR_SUCCESS) rc = scr_route_new(path, path);
   if (rc == SCR_SUCCESS) rc = scr_regions_place(&scr_protected, &size);
-  if (rc == SCR_SUCCESS && (fd = scr_file_plain(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0)
-    rc = SCR_ERRNO("cannot make %s for the regions of this rank", path);
+  if (rc == SCR_SUCCESS) rc = scr_file_made(path, O_CREAT, &fd);
+  if (rc == SCR_SUCCESS && scr_os.ftruncate(fd, 0) < 0) rc = SCR_ERRNO("cannot write %s", path);
   for (i = 0; i < scr_protected.n && buf != NULL && rc == SCR_SUCCESS; i++)
     rc = scr_region_write(&scr_protected.region[i], fd, path, buf);
   if (rc == SCR_SUCCESS) rc = scr_regions_image(&scr_protected, &head);

@@ -22,8 +22,9 @@ static const char index_usage[] =
     "      --drop-after NAME remove all datasets that are newer than NAME from the index\n"
     "      --delete NAME     remove the newest dataset NAME from the index, and delete its files; not the newest\n"
     "                        checkpoint or the one to restart from, and not while a run uses the prefix, unless\n"
-    "      --force           is given too\n"
-    "  -a, --add DIR         add the dataset in DIR, below the prefix, to the index, after all its files are checked\n"
+    "      --force           is given too; then the run goes on, and the next one deletes the files\n"
+    "  -a, --add DIR         add the dataset in DIR, below the prefix, to the index, after all its files are checked;\n"
+    "                        not while a run uses the prefix\n"
     "      --pattern P       files in DIR that were never written through the library become a checkpoint: P is the\n"
     "                        path of a rank's file below DIR, with %r for the number of the rank, or %5r for one of\n"
     "                        five digits; more than one --pattern if a rank has more than one file\n"
@@ -300,6 +301,14 @@ static void index_print_adopted(const scr_desc* desc)
   printf(": %d files of %d ranks, %" PRIu64 " bytes\n", desc->files, desc->ranks, desc->bytes);
 }
 
+/* Keep runs off PREFIX while FD is open: they would wait for the index, and not see what is entered beside them. */
+static int index_hold(const char* prefix, int* fd)
+{
+  int rc = scr_hold_prefix(prefix, 0, fd);
+
+  return rc != SCR_ERR_BUSY ? rc : SCR_ERR(rc, "a run uses the prefix %s; wait until it has ended", prefix);
+}
+
 /* Make the files in DIR that PLAIN names a dataset. */
 static int index_adopt(const char* argv0, const char* prefix, const char* dir, const index_plain* plain)
 {
@@ -314,8 +323,7 @@ static int index_adopt(const char* argv0, const char* prefix, const char* dir, c
   a.dir = below;
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s", prefix, below);
   if (rc == SCR_SUCCESS && !tool_is_dir(path)) rc = SCR_ERRNO("cannot open the directory %s", path);
-  if (rc == SCR_SUCCESS && (rc = scr_hold_prefix(prefix, 0, &fd)) == SCR_ERR_BUSY) /* it would give out the same ids */
-    rc = SCR_ERR(SCR_ERR_BUSY, "a run uses the prefix %s; wait until it has ended", prefix);
+  if (rc == SCR_SUCCESS) rc = index_hold(prefix, &fd); /* a run would give out the same ids, too */
   if (rc == SCR_SUCCESS) rc = plain->manifest != NULL ? index_add_manifest(plain, &a) : index_add_patterns(plain, &a);
   for (i = 0; i < plain->patterns && rc == SCR_SUCCESS; i++)
     if (index_has_gap(&a, plain->pattern[i])) rc = SCR_ERR_MISSING;
@@ -348,7 +356,8 @@ static int index_choose(const char* argv0, const char* prefix, const char* name)
 {
   scr_index      index;
   scr_index_item it;
-  int            cached = index_find_cached(prefix, name), rc = scr_index_open(&index, prefix);
+  int            rc = scr_index_open(&index, prefix), used = !halt_is_unused(prefix);
+  int            cached = rc == SCR_SUCCESS ? index_find_cached(prefix, name) : 0; /* a run may have ended meanwhile */
 
   if (rc == SCR_SUCCESS && strlen(name) >= SCR_MAX_FILENAME) rc = SCR_ERR(SCR_ERR_ARG, "the name is too long");
   if (rc == SCR_SUCCESS && scr_index_named_ckpt(&index, name, &it) == SCR_SUCCESS &&
@@ -358,7 +367,7 @@ static int index_choose(const char* argv0, const char* prefix, const char* name)
       rc = SCR_ERR(SCR_ERR_NOT_FOUND, "%s on %s is not a complete checkpoint", name, prefix);
     else scr_index_set_current(&index, it.id, it.dir, 1);
   } else if (rc == SCR_SUCCESS && cached > 0) {
-    if (halt_is_unused(prefix)) scr_index_set_current(&index, cached, name, 1);
+    if (!used) scr_index_set_current(&index, cached, name, 1);
     else
       rc = SCR_ERR(SCR_ERR_BUSY,
                    "a run uses the prefix %s, and may delete %s, which only its cache has; wait until it has ended",
@@ -408,7 +417,8 @@ static int index_may_delete(scr_index* index, const char* prefix, const scr_inde
 
 /*
 ** Delete the newest dataset NAME: first it leaves the index, then its files go, and last its metadata.  What is left
-** when this ends halfway, the next run deletes (X6).  Nothing changes if its map cannot be read.
+** when this ends halfway, or because a run uses the prefix, the next run deletes (X6).  Nothing changes if its map
+** cannot be read.
 */
 static int index_delete(const char* argv0, const char* prefix, const char* name, int force)
 {
@@ -417,9 +427,10 @@ static int index_delete(const char* argv0, const char* prefix, const char* name,
   scr_prefix_place place;
   scr_identity     identity = {0, 0, 0};
   char             dir[SCR_MAX_FILENAME] = "";
-  int              fd = -1, rc = scr_hold_prefix(prefix, 0, &fd);
+  int              used, fd = -1, rc = scr_hold_prefix(prefix, 0, &fd);
 
-  if (rc == SCR_ERR_BUSY)
+  used = rc == SCR_ERR_BUSY;
+  if (used)
     rc = force ? SCR_SUCCESS
                : SCR_ERR(SCR_ERR_BUSY, "a run uses the prefix %s; wait until it has ended, or use --force", prefix);
   if (rc == SCR_SUCCESS) {
@@ -438,7 +449,10 @@ static int index_delete(const char* argv0, const char* prefix, const char* name,
     if (rc == SCR_SUCCESS) rc = scr_rank2file_walk(prefix, &place, &identity, NULL, scr_rank2file_skip_leaf, NULL);
     if (rc == SCR_SUCCESS) scr_index_begin_deletion(&index, identity.id, dir);
     rc = scr_index_close(&index, rc, 1);
-    if (rc == SCR_SUCCESS && (rc = scr_prefix_clear(prefix, dir, &identity, scr_prefix_delete_leaf)) != SCR_SUCCESS)
+    if (rc == SCR_SUCCESS && used) /* which may be about to write new files of these names */
+      printf("a run uses the prefix; the next run deletes the files of %s\n", dir);
+    else if (rc == SCR_SUCCESS &&
+             (rc = scr_prefix_clear(prefix, dir, &identity, scr_prefix_delete_leaf)) != SCR_SUCCESS)
       rc = SCR_ERR(rc, "%.*s; the next run deletes the rest of %s/%s", scr_err_length, scr_err_text, prefix, dir);
     else if (rc == SCR_SUCCESS) rc = scr_prefix_end_deletion(prefix, identity.id, dir);
   }
@@ -504,8 +518,10 @@ static int index_build(const char* argv0, const char* prefix, const char* dir, i
   scr_index  index;
   index_scan s = {argv0, &index, 0, only, 0};
   char       below[SCR_MAX_FILENAME];
-  int        rc = dir != NULL ? index_dir_below(prefix, dir, below, sizeof below) : SCR_SUCCESS;
+  int        fd = -1, rc = dir != NULL ? index_dir_below(prefix, dir, below, sizeof below) : SCR_SUCCESS;
 
+  if (rc == SCR_SUCCESS && dir != NULL) rc = scr_prefix_check_owner(prefix, below);
+  if (rc == SCR_SUCCESS) rc = index_hold(prefix, &fd);
   if (rc != SCR_SUCCESS) return tool_fail(argv0, 1, scr_err_text);
   rc = dir == NULL ? index_open_to_build(prefix, &index) : scr_index_open(&index, prefix);
   if (rc == SCR_SUCCESS && dir == NULL) scr_prefix_walk(prefix, "", INT_MAX, NULL, index_add, &s);
@@ -513,6 +529,7 @@ static int index_build(const char* argv0, const char* prefix, const char* dir, i
   if (rc == SCR_SUCCESS && only != 0 && s.found == 0)
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "no directory below %s has the summary of a dataset %d", prefix, (int)only);
   rc = scr_index_close(&index, rc, 1);
+  close(fd);
   return rc == SCR_SUCCESS ? s.bad : tool_fail(argv0, 1, scr_err_text);
 }
 

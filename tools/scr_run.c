@@ -623,6 +623,20 @@ static void run_check_step(const run_job* j)
   run_command("scr_index", choose, 1);
 }
 
+/* Returns 1 if the user has chosen another checkpoint than C while its runs failed: the next one starts from that. */
+static int run_is_chosen(const run_job* j, const run_checkpoint* c)
+{
+  scr_index  index;
+  scr_choice choice;
+  int        rc = scr_index_read(&index, j->prefix);
+
+  scr_choice_read(&index, &choice);
+  scr_index_close(&index, rc, 0);
+  if (rc != SCR_SUCCESS || !choice.by_user || choice.until != 0 || choice.id == c->id) return 0;
+  run_say("the next one starts from %s, which was chosen", choice.dir);
+  return 1;
+}
+
 /* A run has ended before it used the prefix.  Returns 1 if the runs before it have done so, too, and that is enough. */
 static int run_idles(run_job* j)
 {
@@ -662,6 +676,10 @@ static int run_loops(run_job* j, int lost)
   if (back) return 1;
   if (j->loops == 0 || ++j->tried < j->loops) return 0;
   run_say("%d runs from %s have failed without a newer checkpoint", j->tried, c.name);
+  if (run_is_chosen(j, &c)) {
+    j->tried = 0;
+    return 0;
+  }
   return !run_step_back(j, &c);
 }
 

@@ -392,22 +392,29 @@ SCR_FN void model_do_choose(model_index* m, scr_index* index)
     scr_index_set_current(index, model.next_id, name, 1);
     model_choose(m, name, model.next_id++, 1);
   } else {
-    model_note(" release");
-    scr_choice_release(index, 0, NULL);
-    m->by_user = m->until = 0;
+    int mine = records_random(4) > 0;
+    model_note(" release%s", mine ? "" : " another");
+    scr_choice_release(index, m->chosen_id + !mine, NULL);
+    if (mine) m->by_user = m->until = 0;
   }
 }
 
-/* The run has loaded the user's choice. */
+/* The run has loaded the user's choice, or one that was the user's choice before this one. */
 SCR_FN void model_do_serve(model_index* m, scr_index* index)
 {
-  model_item* it = model_current(m);
-  int         drop = records_random(3) == 0, id = m->chosen_id;
+  model_item *it = model_current(m), *other = model_any(m);
+  int         drop = records_random(3) == 0, id = m->chosen_id, until = m->until, late;
 
   if (!m->by_user || id == 0) return;
+  late = other != NULL && other->id != id && records_random(3) == 0;
+  if (late) {
+    it = other;
+    id = other->id;
+  }
   model_note(" serve%d,%d%s", id, model.next_id, drop ? ",drop" : "");
   scr_index_serve_choice(index, id, it != NULL ? it->dir : "", model.next_id, drop);
-  model_serve(m, id, it, model.next_id, drop);
+  model_serve(m, id, it, model.next_id, drop && !late);
+  if (late) m->until = until;
 }
 
 /* A fetch that succeeds or not, a rejection, a pardon, or a fresh start. */

@@ -433,22 +433,22 @@ static void no_file_of_another_user_receives_bytes(void)
   if ((pid = fork()) == 0) { /* as another user, who can write to the file */
     int refused, taken, mine;
     if (setuid(4242) != 0) _exit(1);
-    refused = scr_file_made(check_path("open/file"), &fd) == SCR_ERR_UNSAFE && fd == -1;
+    refused = scr_file_made(check_path("open/file"), 0, &fd) == SCR_ERR_UNSAFE && fd == -1;
     refused &= strstr(scr_err_text, "belongs to user 4711") != NULL;
     mine = scr_file_make(check_path("open/own"), 0600, 0) == SCR_SUCCESS;
-    mine &= scr_file_made(check_path("open/own"), &fd) == SCR_SUCCESS && fd >= 0;
-    taken = scr_file_made(check_path("open/none"), &fd) == SCR_ERR_NOT_FOUND || fd == -1;
+    mine &= scr_file_made(check_path("open/own"), 0, &fd) == SCR_SUCCESS && fd >= 0;
+    taken = scr_file_made(check_path("open/none"), 0, &fd) == SCR_ERR_NOT_FOUND || fd == -1;
     _exit(refused && mine && taken ? 0 : 2);
   }
   CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
   CHECK_INT(WEXITSTATUS(status), 0);
   CHECK(fchmod(at, 0755) == 0 && fchown(at, 4711, 4711) == 0); /* its directory is that user's, too */
-  CHECK_INT(scr_file_made(check_path("open/file"), &fd), SCR_ERR_UNSAFE);
-  CHECK(chown(check_path("open/own"), 0, 0) == 0 && scr_file_made(check_path("open/own"), &fd) == SCR_SUCCESS);
+  CHECK_INT(scr_file_made(check_path("open/file"), 0, &fd), SCR_ERR_UNSAFE);
+  CHECK(chown(check_path("open/own"), 0, 0) == 0 && scr_file_made(check_path("open/own"), 0, &fd) == SCR_SUCCESS);
   close(fd);
   snprintf(own, sizeof own, "%s", check_path("open/own"));
   CHECK(link(own, check_path("open/second")) == 0);
-  CHECK(scr_file_made(own, &fd) != SCR_SUCCESS);
+  CHECK(scr_file_made(own, 0, &fd) != SCR_SUCCESS);
   close(at);
   scr_tree_remove(check_path("open"));
 }
