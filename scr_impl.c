@@ -25381,7 +25381,7 @@ SCR_FN SCR_APART int scr_run_leaves_work(const scr_record* r)
 SCR_FN SCR_APART void scr_run_sift_notes(scr_record* r, const scr_index* index)
 {
   scr_flush_note note;
-  scr_index_item newest;
+  scr_index_item newest, its;
   char           where[sizeof note.where];
   int            id = INT_MAX, n = 0, kept = 0, purged = 0, until = scr_index_last_passed(index, 1);
   int            no_index = scr_run_lacks_index(), unindexed = 0, lost;
@@ -25397,6 +25397,7 @@ SCR_FN SCR_APART void scr_run_sift_notes(scr_record* r, const scr_index* index)
     scr_flush_file_remove(r, id);
     if (ds != NULL && !scr_identity_differs(&ds->desc.identity, &note.identity)) {
       if (scr_dataset_is_missed(ds)) {
+        if (!scr_index_same(index, &note.identity, &its)) note.location &= ~SCR_LOCATION_PREFIX; /* no more */
         if (*note.where == '\0') memcpy(note.where, where, sizeof where); /* this run may be on other nodes */
         scr_flush_file_put(r, &note);
       }

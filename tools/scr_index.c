@@ -22,7 +22,7 @@ static const char index_usage[] =
     "      --drop-after NAME remove all datasets that are newer than NAME from the index\n"
     "      --delete NAME     remove the newest dataset NAME from the index, and delete its files; not the newest\n"
     "                        checkpoint or the one to restart from, and not while a run uses the prefix, unless\n"
-    "      --force           is given too; then the run goes on, and the next one deletes the files\n"
+    "      --force           is given too\n"
     "  -a, --add DIR         add the dataset in DIR, below the prefix, to the index, after all its files are checked;\n"
     "                        not while a run uses the prefix\n"
     "      --pattern P       files in DIR that were never written through the library become a checkpoint: P is the\n"
@@ -323,6 +323,7 @@ static int index_adopt(const char* argv0, const char* prefix, const char* dir, c
   a.dir = below;
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s", prefix, below);
   if (rc == SCR_SUCCESS && !tool_is_dir(path)) rc = SCR_ERRNO("cannot open the directory %s", path);
+  if (rc == SCR_SUCCESS) rc = scr_prefix_check_owner(prefix, below);
   if (rc == SCR_SUCCESS) rc = index_hold(prefix, &fd); /* a run would give out the same ids, too */
   if (rc == SCR_SUCCESS) rc = plain->manifest != NULL ? index_add_manifest(plain, &a) : index_add_patterns(plain, &a);
   for (i = 0; i < plain->patterns && rc == SCR_SUCCESS; i++)
@@ -415,10 +416,30 @@ static int index_may_delete(scr_index* index, const char* prefix, const scr_inde
   return SCR_SUCCESS;
 }
 
+/* As scr_prefix_delete_leaf, but empty directories stay: a run may have made them for its files. */
+static int index_delete_leaf(const scr_objects* l, void* arg)
+{
+  scr_objects_remove_tmp(l, (const char*)arg);
+  return scr_objects_delete(l, (const char*)arg);
+}
+
+/*
+** Delete the files and metadata of the dataset IDENTITY in DIR, which has left the index.  LOCK, if it is not -1, holds
+** the index meanwhile, as a run may be about to write files of these names; it is closed.
+*/
+static int index_clear(const char* prefix, const char* dir, const scr_identity* identity, int lock)
+{
+  int rc = scr_prefix_clear(prefix, dir, identity, lock >= 0 ? index_delete_leaf : scr_prefix_delete_leaf);
+
+  if (lock >= 0) close(lock);
+  if (rc == SCR_SUCCESS) return scr_prefix_end_deletion(prefix, identity->id, dir);
+  return SCR_ERR(rc, "%.*s; the next run deletes the rest of %s/%s", scr_err_length, scr_err_text, prefix, dir);
+}
+
 /*
 ** Delete the newest dataset NAME: first it leaves the index, then its files go, and last its metadata.  What is left
-** when this ends halfway, or because a run uses the prefix, the next run deletes (X6).  Nothing changes if its map
-** cannot be read.
+** when this ends halfway, the next run deletes (X6).  Nothing changes if its map cannot be read.  A run that uses the
+** prefix, with FORCE, cannot publish anything until that is done.
 */
 static int index_delete(const char* argv0, const char* prefix, const char* name, int force)
 {
@@ -427,7 +448,7 @@ static int index_delete(const char* argv0, const char* prefix, const char* name,
   scr_prefix_place place;
   scr_identity     identity = {0, 0, 0};
   char             dir[SCR_MAX_FILENAME] = "";
-  int              used, fd = -1, rc = scr_hold_prefix(prefix, 0, &fd);
+  int              used, lock = -1, fd = -1, rc = scr_hold_prefix(prefix, 0, &fd);
 
   used = rc == SCR_ERR_BUSY;
   if (used)
@@ -448,13 +469,9 @@ static int index_delete(const char* argv0, const char* prefix, const char* name,
     if (rc == SCR_SUCCESS && it.renaming) rc = scr_rank2file_take_over(prefix, dir);
     if (rc == SCR_SUCCESS) rc = scr_rank2file_walk(prefix, &place, &identity, NULL, scr_rank2file_skip_leaf, NULL);
     if (rc == SCR_SUCCESS) scr_index_begin_deletion(&index, identity.id, dir);
+    if (rc == SCR_SUCCESS && used) lock = dup(index.lock); /* which holds it after the close, too */
     rc = scr_index_close(&index, rc, 1);
-    if (rc == SCR_SUCCESS && used) /* which may be about to write new files of these names */
-      printf("a run uses the prefix; the next run deletes the files of %s\n", dir);
-    else if (rc == SCR_SUCCESS &&
-             (rc = scr_prefix_clear(prefix, dir, &identity, scr_prefix_delete_leaf)) != SCR_SUCCESS)
-      rc = SCR_ERR(rc, "%.*s; the next run deletes the rest of %s/%s", scr_err_length, scr_err_text, prefix, dir);
-    else if (rc == SCR_SUCCESS) rc = scr_prefix_end_deletion(prefix, identity.id, dir);
+    if (rc == SCR_SUCCESS) rc = index_clear(prefix, dir, &identity, lock);
   }
   if (fd >= 0) close(fd);
   return rc == SCR_SUCCESS ? 0 : tool_fail(argv0, 1, scr_err_text);

@@ -59,6 +59,14 @@ static void watchdog_find(watchdog* w)
   if (process && system_is_pid(w->id, &w->pid)) w->began = system_began(w->pid);
 }
 
+/* How long a dataset at LOCATION may be the newest: a run may wait for its asynchronous flush, too. */
+static int64_t watchdog_patience(const watchdog* w, int location)
+{
+  int flushing = location & (SCR_LOCATION_SYNC_FLUSHING | SCR_LOCATION_FLUSHING);
+
+  return flushing && w->timeout_pfs > w->timeout ? w->timeout_pfs : w->timeout;
+}
+
 /* Watch, until the job step has ended or is ended. */
 static int watchdog_run(watchdog* w)
 {
@@ -67,7 +75,7 @@ static int watchdog_run(watchdog* w)
 
   watchdog_find(w);
   for (;;) {
-    if (!watchdog_sleep(w, location & SCR_LOCATION_SYNC_FLUSHING ? w->timeout_pfs : w->timeout)) return SCR_SUCCESS;
+    if (!watchdog_sleep(w, watchdog_patience(w, location))) return SCR_SUCCESS;
     if ((rc = watchdog_look(w->dir, &new_id, &new_location)) != SCR_SUCCESS)
       scr_warn("%s; the watchdog looks again later",
                scr_err_text); /* the file is being replaced, or the disk is slow */

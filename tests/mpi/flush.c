@@ -421,6 +421,39 @@ static void names_without_room_for_a_suffix_are_flushed(void)
   }
 }
 
+/* They are taken out of their containers, too, where a restart reads in place. */
+static void names_without_room_for_a_suffix_are_read_in_place(void)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  int  have, i;
+
+  begin();
+  set("SCR_FLUSH=1");
+  set("SCR_USE_CONTAINERS=1");
+  OK(SCR_Init());
+  OK(SCR_Start_output("long", SCR_FLAG_CHECKPOINT));
+  for (i = 0; i < 4; i++) {
+    long_name(i, path);
+    OK(SCR_Route_file(path, file));
+    CHECK(write_bytes(file, (unsigned)(rank * 8 + i), 500), "%s: %s", file, strerror(errno));
+  }
+  OK(SCR_Complete_output(1));
+  OK(SCR_Finalize());
+  set("SCR_DISTRIBUTE=0");
+  set("SCR_FETCH_BYPASS=1");
+  OK(SCR_Init());
+  OK(SCR_Have_restart(&have, NULL));
+  CHECK(have, "there is no checkpoint");
+  OK(SCR_Start_restart(NULL));
+  for (i = 0; i < 4; i++) {
+    long_name(i, path);
+    OK(SCR_Route_file(path, file));
+    CHECK(same_bytes(file, (unsigned)(rank * 8 + i), 500), "%s", file);
+  }
+  OK(SCR_Complete_restart(1));
+  OK(SCR_Finalize());
+}
+
 /* ---- a flush fails --------------------------------------------------------------------------------------------- */
 
 /* The flush of ck2 never succeeds, which does not keep that of ck3 from being tried. */
@@ -1075,6 +1108,7 @@ const test_case flush_cases[] = {CASE(the_prefix_gives_back_what_was_flushed_and
                                  CASE(a_directory_in_place_of_a_file_fails_the_flush_at_once, FEW),
                                  CASE(a_file_that_is_a_directory_on_another_rank_fails_the_flush, FEW),
                                  CASE(names_without_room_for_a_suffix_are_flushed, "5 | 1 2 3 9", "16"),
+                                 CASE(names_without_room_for_a_suffix_are_read_in_place, "1 4"),
                                  CASE(a_flush_that_always_fails_does_not_keep_back_the_next, FEW),
                                  CASE(finalize_flushes_output_that_complete_could_not, FEW),
                                  CASE(a_bit_that_flips_after_a_fetch_is_found_and_the_prefix_not_blamed, FEW),

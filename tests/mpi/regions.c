@@ -1169,6 +1169,20 @@ static void files_called_tracked_are_no_records(void)
   run_gets_shape("ck", &s);
 }
 
+/* A restart makes longer names of them. */
+static void names_of_tracked_files_leave_room(void)
+{
+  char name[] = "dir/123456789_123456789_123456789_123456789_123456789_123456789_123456789_123456789_"
+                "123456789_123456789_123456789_123456789_123456789_123456789_123456789_123456789_1";
+
+  begin();
+  OK(SCR_Init());
+  CODE(SCR_Track(name), SCR_ERR_PATH, "has more than 160 bytes: a restart makes longer ones of it");
+  name[strlen(name) - 1] = '\0';
+  OK(SCR_Track(name));
+  OK(SCR_Finalize());
+}
+
 /* But not in the place of a record; and a tracked file is none of the dataset: a flush would put that in its place. */
 static void a_tracked_file_and_its_record_are_no_files_of_the_program(void)
 {
@@ -1563,5 +1577,6 @@ const test_case regions_cases[] = {CASE(regions_of_any_size_grow_and_shrink, ANY
                                    CASE(what_was_cut_off_outlives_a_cut_that_fails, "1 4"),
                                    CASE(a_tracked_file_that_is_a_link_is_an_error_of_the_checkpoint, "1 4"),
                                    CASE(files_called_tracked_are_no_records, "4"),
+                                   CASE(names_of_tracked_files_leave_room, "1"),
                                    CASE(a_tracked_file_and_its_record_are_no_files_of_the_program, "1 4"),
                                    CASE(a_large_region_comes_back_whole, "2 | 1"), CASES_END};

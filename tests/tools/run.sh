@@ -309,6 +309,9 @@ says "a restart loop without an older checkpoint" $KILLED "there is no older che
 new
 says "an older checkpoint helps" 0 "run 4 has ended .* exit code 0" "$run" --runs -1 sh -c 'n=$(cat n 2>/dev/null); n=$((n + 1)); echo $n >n; [ $n = 4 ] || set -- "$@" --kill-at 350; exec "$@"' sh $MPIEXEC -n 4 "$heat" $size
 new
+says "a choice that comes while runs fail" 0 "the next one starts from heat.100, which was chosen" "$run" --runs -1 sh -c 'n=$(cat n 2>/dev/null); n=$((n + 1)); echo $n >n; [ $n = 4 ] && exec "$@"; "$@" --kill-at 350; rc=$?; [ $n != 3 ] || "$0" --current heat.100; exit $rc' "$BIN/scr_index" $MPIEXEC -n 4 "$heat" $size
+check "a choice that comes while runs fail is obeyed" 0 - grep "restarted from heat.100" "$tmp/out"
+new
 says "runs that never start end" 1 "there is no other run: 5 runs have ended before they used the prefix" "$run" --runs -1 sh -c 'exit 1'
 check "runs that never start end: five of them" 0 5 grep -c "run [0-9] has ended" "$tmp/out"
 new
@@ -568,6 +571,15 @@ chosen() {
   ended
   check "$1: the choice" 0 - "$BIN/scr_index" --current ck.1
 }
+new
+check "a map that is lost: a job" 5 - $alone $MPIEXEC -n 2 "$tmp/named" c:ck.1 c:ck.2
+rm ck.2/.scr/rank2file.0.0.scr
+for i in 1 2; do says "a map that is lost: start $i of another job" 5 "ck.2 (dataset 2, in the cache of job 7 .* cannot be reached by this run" $alone SCR_JOB_ID=8 $MPIEXEC -n 2 "$tmp/named"; done
+says "a map that is lost: the cache of the first job still has it" 0 "dataset 2 is in" "$BIN/scr_scavenge"
+new
+check "deleted during a run: a job" 5 - $alone $MPIEXEC -n 2 "$tmp/named" c:ck.1 "x:$BIN/scr_index --delete ck.1 --force" c:ck.2
+check "deleted during a run: its files are gone" 1 "" test -e ck.1/r1
+says "deleted during a run: the other is there" 0 "YES.* ck.2" "$BIN/scr_index" --long
 chosen "a choice that another job's cache has"
 for i in 1 2; do says "a choice that another job's cache has: start $i in vain" 4 "choice, the checkpoint ck.1, cannot be loaded.*; ck.1 (dataset 1, in the cache of job 7" $alone SCR_JOB_ID=8 $MPIEXEC -n 2 "$tmp/named" c:ck.3; done
 says "a choice that another job's cache has is saved" 0 "dataset 1 is in" "$BIN/scr_postrun"

@@ -278,6 +278,12 @@ mkdir "$plain/third" && printf 333 >"$plain/third/x_0"
 check "delete, a newer one" 0 - "$index" -p "$plain" --add third --pattern 'x_%r'
 says "delete, what the next run restarts from" 1 "third is the .*; --force deletes it" "$index" -p "$plain" --delete third
 says "delete, while a run uses the prefix" 1 "a run uses the prefix" sh -c 'exec 8>>"$2/.scr/run.lock"; flock 8; "$1" -p "$2" --delete "old run" 8>&-' sh "$index" "$plain"
+for c in "--add third" --build; do # no run may give out ids, or flush, beside them
+  says "$c, while a run uses the prefix" 1 "a run uses the prefix $plain; wait until it has ended" sh -c 'exec 8>>"$2/.scr/run.lock"; flock 8; "$1" -p "$2" $3 8>&-' sh "$index" "$plain" "$c"
+done
+cp -r "$plain" "$tmp/used"
+check "delete, while a run uses the prefix, --force" 0 "" sh -c 'exec 8>>"$2/.scr/run.lock"; flock 8; "$1" -p "$2" --delete third --force 8>&-' sh "$index" "$tmp/used"
+check "delete, while a run uses the prefix: its files are gone" 1 "" test -e "$tmp/used/third/x_0"
 says "delete, no such dataset" 1 "has no dataset none" "$index" -p "$plain" --delete none
 mv "$plain/old run/.scr/rank2file.scr" "$tmp/map"
 says "delete, its map cannot be read" 1 "rank2file" "$index" -p "$plain" --delete "old run"

@@ -224,6 +224,12 @@ they mkdir -m 777 step.2
 check "a run whose checkpoint has a directory of somebody else" 0 "" job 2
 tell "a directory of somebody else" "step.2 belongs to user $(id -u $theirs), who is neither you nor the owner .* are written elsewhere"
 check "its metadata are not there" 0 "" test -f scr.dataset.2/.scr/summary.scr -a ! -e step.2/.scr
+for c in "" " --pattern rank_%r"; do
+  says "nor by scr_index --add$c" 1 "step.2.* belongs to user $(id -u $theirs), who is neither you nor the owner of" as $mine scr_index --add step.2$c
+done
+check "nor any metadata of it" 1 "" test -e step.2/.scr
+they sh -c 'mkdir w o; : >o/1_of_3_in_0.xor; ln -s ../o w/.scr'
+says "a link of somebody else, when root rebuilds a dataset" 1 "1_of_3_in_0.xor: it is, or lies behind, a link" scr_rebuild w
 they sh -c 'cd step.2 && sed s/2/3/g rank_0 >x && mv -f x rank_0'
 rm -rf "${base:?}"/*
 check "and what somebody else put there is not restarted from" 0 "" job 2

@@ -587,6 +587,49 @@ SCR_FN void index_of_many(void)
   unlink(records_path("index.scr"));
 }
 
+/* Two directories have the same dataset: it is rejected in both, and forgiven in both; another one is not. */
+static void what_is_decided_holds_for_all_copies(void)
+{
+  static const char* const dir[] = {"a", "b", "other"};
+  scr_desc                 desc = SCR_ZEROS;
+  scr_index                index;
+  scr_index_item           it;
+  int                      i;
+
+  unlink(records_path("index.scr"));
+  CHECK(scr_index_open(&index, records_prefix) == SCR_SUCCESS);
+  desc.flags = SCR_FLAG_CHECKPOINT;
+  desc.complete = 1;
+  snprintf(desc.name, sizeof desc.name, "ck");
+  for (i = 0; i < 3; i++) {
+    desc.identity.id = 7;
+    desc.identity.created = i < 2 ? 1000 : 2000;
+    CHECK(scr_index_set(&index, &desc, dir[i]) == SCR_SUCCESS);
+  }
+  scr_index_note_failed(&index, 7, "a", "job");
+  for (i = 0; i < 3; i++) CHECK(scr_index_get(&index, 7, dir[i], &it) && it.failed == (i < 2));
+  CHECK(scr_index_forgive(&index, 7, "b") == 1);
+  for (i = 0; i < 3; i++) CHECK(scr_index_get(&index, 7, dir[i], &it) && !it.failed);
+  CHECK(scr_index_close(&index, SCR_SUCCESS, 0) == SCR_SUCCESS);
+}
+
+/* Another directory gets the name .scr while the index is open: nothing is written there. */
+static void another_directory_does_not_get_the_index(void)
+{
+  char      scr[SCR_MAX_FILENAME], old[SCR_MAX_FILENAME];
+  scr_index index;
+
+  snprintf(scr, sizeof scr, "%s/.scr", records_prefix);
+  snprintf(old, sizeof old, "%s/old", records_prefix);
+  CHECK(scr_index_open(&index, records_prefix) == SCR_SUCCESS);
+  CHECK(rename(scr, old) == 0 && mkdir(scr, 0755) == 0);
+  scr_index_set_current(&index, 3, "ck", 1);
+  CHECK(scr_index_close(&index, SCR_SUCCESS, 1) != SCR_SUCCESS && strstr(scr_err_text, scr) != NULL);
+  CHECK(rmdir(scr) == 0 && rename(old, scr) == 0); /* it is empty */
+  CHECK(scr_index_open(&index, records_prefix) == SCR_SUCCESS);
+  CHECK(scr_index_close(&index, SCR_SUCCESS, 1) == SCR_SUCCESS);
+}
+
 static void test_index(void)
 {
   const char* one = getenv("INDEX_SEED");
@@ -598,5 +641,10 @@ static void test_index(void)
   err = records_quiet(-1);
   for (seed = first; seed < first + n && model_sequence(seed); seed++) continue;
   records_quiet(err);
-  if (one == NULL) index_of_many();
+  if (one != NULL) return;
+  index_of_many();
+  what_is_decided_holds_for_all_copies();
+  err = records_quiet(-1);
+  another_directory_does_not_get_the_index();
+  records_quiet(err);
 }

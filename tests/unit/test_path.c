@@ -438,6 +438,8 @@ static void no_file_of_another_user_receives_bytes(void)
     mine = scr_file_make(check_path("open/own"), 0600, 0) == SCR_SUCCESS;
     mine &= scr_file_made(check_path("open/own"), 0, &fd) == SCR_SUCCESS && fd >= 0;
     taken = scr_file_made(check_path("open/none"), 0, &fd) == SCR_ERR_NOT_FOUND || fd == -1;
+    taken &= scr_file_made(check_path("open/file"), O_CREAT, &fd) == SCR_ERR_UNSAFE && fd == -1;
+    taken &= scr_file_made(check_path("open/new"), O_CREAT, &fd) == SCR_SUCCESS && fd >= 0;
     _exit(refused && mine && taken ? 0 : 2);
   }
   CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
