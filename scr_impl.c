@@ -8091,7 +8091,8 @@ SCR_FN void scr_record_sweep(const char* prefix)
 ** Failure    As of records.
 ** ====================================================================================================== */
 
-#define SCR_INDEX_VERSION 1
+#define SCR_INDEX_VERSION  1
+#define SCR_UNREAD_DAMAGED 2 /* UNREAD: who tried to fetch the dataset last found it damaged; 1: could not */
 
 typedef scr_record scr_index;
 
@@ -8103,7 +8104,7 @@ typedef struct {
   int            complete;
   int            renaming; /* some files may still have their temporary names */
   int            failed;   /* the application rejected it */
-  int            unread;   /* the last run that tried to fetch it could not; 2: as it is damaged */
+  int            unread;   /* not 0: the last run that tried to fetch it could not; SCR_UNREAD_DAMAGED: nobody can */
   int            passed;   /* the user chose an older one, or a fresh start: offered only if the user chooses it */
   const char*    flushed;  /* when it was flushed; NULL if the index does not say */
   scr_hash_elem *id_elem, *dir_elem;
@@ -8706,7 +8707,7 @@ SCR_FN void scr_index_note_attempt(scr_index* index, int id, const char* dir, in
 
   if (entry == NULL) return;
   scr_record_stamp(entry, "FETCHED");
-  scr_hash_util_set_int(entry, "UNREAD", damaged ? 2 : 1);
+  scr_hash_util_set_int(entry, "UNREAD", damaged ? SCR_UNREAD_DAMAGED : 1);
 }
 
 /* Record that dataset ID in DIR was fetched: it is CURRENT, unless that is the user's choice. */
@@ -11033,7 +11034,7 @@ SCR_FN int scr_flush_note_on_prefix(const char* prefix, const scr_flush_note* no
 
   while (!has && scr_index_walk(&index, &it))
     has = it.id == note->id && it.complete && !scr_identity_differs(&it.desc.identity, &note->identity) &&
-          (!(note->flags & SCR_FLAG_CHECKPOINT) || (it.unread != 2 && scr_prefix_has(prefix, &it)));
+          (!(note->flags & SCR_FLAG_CHECKPOINT) || (it.unread != SCR_UNREAD_DAMAGED && scr_prefix_has(prefix, &it)));
   scr_index_close(&index, SCR_SUCCESS, 0);
   return has && note->location & SCR_LOCATION_PREFIX;
 }
@@ -14820,7 +14821,7 @@ SCR_FN int scr_scavenge_is_indexed(scr_scavenge* s)
   scr_index      index;
   scr_index_item it;
   int            is = scr_index_read(&index, s->prefix) == SCR_SUCCESS && scr_index_same(&index, &s->identity, &it) &&
-           it.complete && !it.renaming && it.unread != 2 && scr_prefix_has(s->prefix, &it);
+           it.complete && !it.renaming && it.unread != SCR_UNREAD_DAMAGED && scr_prefix_has(s->prefix, &it);
 
   if (is) snprintf(s->to.dir, sizeof s->to.dir, "%s", it.dir);
   scr_index_close(&index, SCR_SUCCESS, 0);

@@ -446,7 +446,7 @@ SCR_FN int scavenge_newest(const scr_index* index, const char* prefix, int below
 
   for (; scr_index_newest(index, below, NULL, it) == SCR_SUCCESS; below = it->id) {
     const char* name = scr_desc_name(&it->desc);
-    if (it->unread == 2)
+    if (it->unread == SCR_UNREAD_DAMAGED)
       snprintf(text, sizeof text, "files of checkpoint %d, %s, on the prefix are damaged", it->id, name);
     else if (scr_prefix_has(prefix, it)) break;
     else snprintf(text, sizeof text, "the prefix has lost files of checkpoint %d, %s", it->id, name);
