@@ -10802,7 +10802,8 @@ SCR_FN int scr_publish_enter(const scr_publication* p, int* committed)
   if (rc == SCR_SUCCESS && p->mark == SCR_MARK_PASSED) scr_index_note_passed(&index, id);
   if (rc == SCR_SUCCESS && p->mark == SCR_MARK_REJECTED) scr_index_note_failed(&index, id, p->dir, p->rejected_by);
   if (rc == SCR_SUCCESS) scr_choice_read(&index, &c);
-  if (rc == SCR_SUCCESS && p->is_chosen && c.by_user && c.id == id) scr_index_set_current(&index, id, p->dir, 1);
+  if (rc == SCR_SUCCESS && p->is_chosen && (!c.by_user || c.until != 0 || c.id == id)) /* no other one came meanwhile */
+    scr_index_set_current(&index, id, p->dir, 1);
   rc = scr_index_close(&index, rc, 1);
   *committed = rc == SCR_SUCCESS || scr_publish_is_indexed(p, 1);
   return rc;
