@@ -72,7 +72,7 @@ static void rebuild_list_lost(scr_rebuild* job, const char* set, const char* lab
   printf("%s: give the directories of more nodes, or fetch an older checkpoint\n", label);
 }
 
-/* Fence DIR (B5) until this process ends. */
+/* Fence DIR (B3) until this process ends. */
 static int rebuild_fence(const char* dir)
 {
   scr_fence* f = (scr_fence*)scr_malloc(sizeof *f);

@@ -605,18 +605,25 @@ static int run_step_back(run_job* j, const run_checkpoint* c)
   return 1;
 }
 
+/* Returns 1 if the index has a CHOICE of the user that no run has served. */
+static int run_has_choice(const run_job* j, scr_choice* choice)
+{
+  scr_index index;
+  int       rc = scr_index_read(&index, j->prefix);
+
+  scr_choice_read(&index, choice);
+  scr_index_close(&index, rc, 0);
+  return rc == SCR_SUCCESS && choice->by_user && choice->until == 0;
+}
+
 /* The run that was to start from an older checkpoint has ended: if it has not loaded it, the newest is chosen again. */
 static void run_check_step(const run_job* j)
 {
   run_checkpoint c;
-  scr_index      index;
   scr_choice     choice;
   const char*    choose[] = {"--prefix", j->prefix, "--current", c.name, NULL};
-  int            rc = scr_index_read(&index, j->prefix);
 
-  scr_choice_read(&index, &choice);
-  scr_index_close(&index, rc, 0);
-  if (rc != SCR_SUCCESS || !choice.by_user || choice.until != 0 || choice.id != j->back) return;
+  if (!run_has_choice(j, &choice) || choice.id != j->back) return;
   run_find_checkpoint(j, INT_MAX, &c);
   if (c.id == 0) return;
   run_say("the run has not started from %s; %s is chosen again", choice.dir, c.name);
@@ -626,13 +633,9 @@ static void run_check_step(const run_job* j)
 /* Returns 1 if the user has chosen another checkpoint than C while its runs failed: the next one starts from that. */
 static int run_is_chosen(const run_job* j, const run_checkpoint* c)
 {
-  scr_index  index;
   scr_choice choice;
-  int        rc = scr_index_read(&index, j->prefix);
 
-  scr_choice_read(&index, &choice);
-  scr_index_close(&index, rc, 0);
-  if (rc != SCR_SUCCESS || !choice.by_user || choice.until != 0 || choice.id == c->id) return 0;
+  if (!run_has_choice(j, &choice) || choice.id == c->id) return 0;
   run_say("the next one starts from %s, which was chosen", choice.dir);
   return 1;
 }
