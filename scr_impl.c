@@ -225,11 +225,10 @@ typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 ** and writes; clocks and random numbers; the resource manager.
 **
 ** Uses       nothing
-** Offers     scr_os.*, scr_fence, scr_fence_prefix, scr_fence_records, scr_fence_target, scr_fence_set,
-**            scr_fence_pin, scr_fence_length, scr_fence_open, scr_fence_link, scr_fence_close, scr_stat_same,
-**            scr_os_is_of, scr_write_all, scr_write_behind, scr_read_all, scr_pwrite_all, scr_pread_all,
-**            scr_keep_standard, scr_is_zero, scr_wtime, scr_time_usec, scr_random; scr_manager, scr_manager_names,
-**            scr_manager_here.
+** Offers     scr_os.*, scr_fence, scr_fence_prefix, scr_fence_records, scr_fence_set, scr_fence_pin,
+**            scr_fence_length, scr_fence_open, scr_fence_link, scr_fence_close, scr_stat_same, scr_os_is_of,
+**            scr_write_all, scr_write_behind, scr_read_all, scr_pwrite_all, scr_pread_all, scr_keep_standard,
+**            scr_is_zero, scr_wtime, scr_time_usec, scr_random; scr_manager, scr_manager_names, scr_manager_here.
 ** Invariants
 **   P1  Every change to a file goes through scr_os, so that a test can make the N-th call fail, stop short or kill the
 **       process.
@@ -281,9 +280,6 @@ typedef struct scr_fence {
 
 static scr_fence* scr_fence_first;                     /* the list; what is in it stays there until the process ends */
 static scr_fence  scr_fence_prefix, scr_fence_records; /* the prefix; the last .scr in it that was looked at */
-#ifdef SCR_SERIAL
-static scr_fence scr_fence_target; /* of a command that makes files in another place */
-#endif
 
 #ifdef O_PATH
 #define SCR_O_DIR (O_PATH | O_DIRECTORY | O_CLOEXEC) /* needs no right to read the directory */
@@ -14114,8 +14110,8 @@ SCR_FN int scr_adopt(scr_index* index, scr_adoption* a, int id, const char* name
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, copies, erasure code, filemap,
 **            records, index, objects, rank2file map, datasets of the prefix, publication, flush file, rebuild over
 **            files, datasets found
-** Offers     scr_scavenge; scr_stage_path, scr_stage_remove, scr_stage_walk, scr_stage_collect, scr_scavenge_free,
-**            scr_scavenge_begin, scr_scavenge_finish
+** Offers     scr_scavenge, scr_fence_target; scr_stage_path, scr_stage_remove, scr_stage_walk, scr_stage_collect,
+**            scr_scavenge_free, scr_scavenge_begin, scr_scavenge_finish
 ** Invariants
 **   B6  A file of a stage is whole: it gets its name after its bytes are synced and their checksum is right.  Then no
 **       process writes to it.  It stays until the index has the dataset and all renames are done, until a newer dataset
@@ -14129,6 +14125,8 @@ SCR_FN int scr_adopt(scr_index* index, scr_adoption* a, int id, const char* name
 ** stage.  The name of the stage tells the dataset, so that another of the same id has another stage.
 */
 #define SCR_STAGE_PREFIX "scavenge."
+
+static scr_fence scr_fence_target; /* the stage, or another place in which a command makes files */
 
 SCR_FN int scr_stage_path(const char* prefix, const scr_identity* identity, char* path, size_t n)
 {
@@ -23811,29 +23809,39 @@ SCR_FN int scr_restart_set_choice(int id, const char* name)
 }
 
 /*
+** What the index says of the checkpoint NAME: its id in *ID, *CACHED: only the cache has it, and the choice of before
+** in WAS.  Rank 0 only.
+*/
+SCR_FN SCR_APART int scr_restart_look_up(const char* name, int* id, int* cached, scr_choice* was)
+{
+  scr_index      index;
+  scr_index_item it = SCR_ZEROS;
+  int            fetch = 1, rc = SCR_SUCCESS;
+
+  scr_param_int(scr.world.params, "SCR_FETCH", &fetch);
+  rc = scr_index_read(&index, scr.world.prefix);
+  scr_choice_read(&index, was);
+  if (rc == SCR_SUCCESS) rc = scr_restart_by_name(&index, name, fetch, id, &it);
+  *cached = rc == SCR_SUCCESS && it.id == 0;
+  return scr_index_close(&index, rc, 0);
+}
+
+/*
 ** Make the checkpoint NAME the user's choice, which the index records until a newer checkpoint is complete; *ID becomes
 ** its id.  A checkpoint that is only in the cache is flushed first, because the index lists only what is on the prefix;
 ** so is one whose files are gone from there.  Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_restart_choose(const char* name, int* id)
 {
-  scr_index      index;
-  scr_index_item it = SCR_ZEROS;
-  scr_choice     was;
-  scr_dataset*   ds;
-  scr_vote       v = SCR_ZEROS;
-  int            fetch = 1, rc = SCR_SUCCESS;
+  scr_choice   was;
+  scr_dataset* ds;
+  scr_vote     v = SCR_ZEROS;
+  int          cached = 0, rc = SCR_SUCCESS;
 
   *id = 0;
-  if (scr.world.rank == 0) {
-    scr_param_int(scr.world.params, "SCR_FETCH", &fetch);
-    rc = scr_index_read(&index, scr.world.prefix);
-    scr_choice_read(&index, &was);
-    if (rc == SCR_SUCCESS) rc = scr_restart_by_name(&index, name, fetch, id, &it);
-    v.max[0] = *id;
-    v.max[1] = rc == SCR_SUCCESS && it.id == 0; /* the cache has it */
-    scr_index_close(&index, SCR_SUCCESS, 0);
-  }
+  if (scr.world.rank == 0) rc = scr_restart_look_up(name, id, &cached, &was);
+  v.max[0] = *id;
+  v.max[1] = cached;
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   *id = (int)v.max[0];
   ds = scr_dataset_find(*id);
@@ -25221,19 +25229,21 @@ SCR_FN int scr_run_is_purged(const scr_index* index, const scr_flush_note* note)
 }
 
 /*
-** NEWEST receives the newest good checkpoint of INDEX.  Of those that a cache has, as R notes, and this run has not
-** found there, it is one whose files are on the prefix.
+** Returns the id of the newest good checkpoint of INDEX, 0: there is none.  Of those that a cache has, as R notes, and
+** this run has not found there, it is one whose files are on the prefix.
 */
-SCR_FN void scr_run_newest(scr_record* r, const scr_index* index, scr_index_item* newest)
+SCR_FN int scr_run_newest(scr_record* r, const scr_index* index)
 {
+  scr_index_item newest;
   scr_flush_note note;
-  int            below = INT_MAX;
+  int            id = INT_MAX;
 
   do {
-    scr_index_newest(index, below, NULL, newest);
-    below = newest->id;
-  } while (below > 0 && scr_dataset_find(below) == NULL && scr_flush_file_get(r, below, &note) &&
+    scr_index_newest(index, id, NULL, &newest);
+    id = newest.id;
+  } while (id > 0 && scr_dataset_find(id) == NULL && scr_flush_file_get(r, id, &note) &&
            note.location & SCR_LOCATION_CACHE && scr_run_is_purged(index, &note));
+  return id;
 }
 
 /*
@@ -25375,6 +25385,23 @@ SCR_FN SCR_APART int scr_run_leaves_work(const scr_record* r)
 }
 
 /*
+** If NOTE is of a dataset that this run has set aside, and work is lost with it, put it into R again, with WHERE as its
+** nodes if it has none.  Returns 0 if this run has not found the dataset.
+*/
+SCR_FN int scr_run_keep_missed(scr_record* r, const scr_index* index, const char* where, scr_flush_note* note)
+{
+  const scr_dataset* ds = scr_dataset_find(note->id);
+  scr_index_item     its;
+
+  if (ds == NULL || scr_identity_differs(&ds->desc.identity, &note->identity)) return 0;
+  if (!scr_dataset_is_missed(ds)) return 1;
+  if (!scr_index_same(index, &note->identity, &its)) note->location &= ~SCR_LOCATION_PREFIX; /* no more */
+  if (*note->where == '\0') memcpy(note->where, where, sizeof note->where); /* the next run may be on other nodes */
+  scr_flush_file_put(r, note);
+  return 1;
+}
+
+/*
 ** Remove the notes that earlier runs have left in R, except these: of datasets that are set aside, if work is lost with
 ** them; of lost checkpoints, until the prefix has a newer one, or the user chooses another; of lost outputs before
 ** these; of other lost outputs, until the next run; and of flushed checkpoints, while the prefix has no index.  Notes
@@ -25383,28 +25410,18 @@ SCR_FN SCR_APART int scr_run_leaves_work(const scr_record* r)
 SCR_FN SCR_APART void scr_run_sift_notes(scr_record* r, const scr_index* index)
 {
   scr_flush_note note;
-  scr_index_item newest, its;
   char           where[sizeof note.where];
   int            id = INT_MAX, n = 0, kept = 0, purged = 0, until = scr_index_last_passed(index, 1);
-  int            no_index = scr_run_lacks_index(), unindexed = 0, lost;
+  int            newest = scr_run_newest(r, index), no_index = scr_run_lacks_index(), unindexed = 0, lost;
 
   scr_nodes_file_where(scr.world.prefix, where, sizeof where);
-  scr_run_newest(r, index, &newest);
-  if (newest.id > until) until = newest.id;
+  if (newest > until) until = newest;
   memset(&scr.lost, 0, sizeof scr.lost);
   scr_flush_file_begin(r, scr.dataset_id);
   while ((id = scr_flush_file_before(r, id)) != 0) {
-    const scr_dataset* ds = scr_dataset_find(id);
     scr_flush_file_get(r, id, &note);
     scr_flush_file_remove(r, id);
-    if (ds != NULL && !scr_identity_differs(&ds->desc.identity, &note.identity)) {
-      if (scr_dataset_is_missed(ds)) {
-        if (!scr_index_same(index, &note.identity, &its)) note.location &= ~SCR_LOCATION_PREFIX; /* no more */
-        if (*note.where == '\0') memcpy(note.where, where, sizeof where); /* this run may be on other nodes */
-        scr_flush_file_put(r, &note);
-      }
-      continue;
-    }
+    if (scr_run_keep_missed(r, index, where, &note)) continue;
     if (no_index && note.flags & SCR_FLAG_CHECKPOINT && note.location & SCR_LOCATION_PREFIX) {
       scr_flush_file_put(r, &note);
       if (unindexed == 0) unindexed = note.id;
@@ -25415,7 +25432,7 @@ SCR_FN SCR_APART void scr_run_sift_notes(scr_record* r, const scr_index* index)
                *note.name ? note.name : "a checkpoint", note.id,
                lost && note.id > until ? "no checkpoint that is so new" : "no copy of it");
     if (!lost) {
-      if (!scr_run_leaves_output(newest.id, kept, &note)) continue;
+      if (!scr_run_leaves_output(newest, kept, &note)) continue;
       scr_run_tell_output(&note, where);
       scr_flush_file_put(r, &note);
       continue;
@@ -25427,7 +25444,7 @@ SCR_FN SCR_APART void scr_run_sift_notes(scr_record* r, const scr_index* index)
     kept++;
     if (scr_run_without_cache() == NULL) scr_run_tell_lost(&note, n++);
   }
-  if (scr_dataset_newest() != NULL || newest.id > 0 || scr.fresh_start) scr_flush_file_doubt(r, 0);
+  if (scr_dataset_newest() != NULL || newest > 0 || scr.fresh_start) scr_flush_file_doubt(r, 0);
   scr_run_end_lost(r, n);
   if (scr_flush_file_get(r, unindexed, &note)) scr_run_tell_unindexed(&note);
   scr.lost.elsewhere = scr_run_leaves_work(r);

@@ -514,10 +514,12 @@ says "a checkpoint whose file is gone, and output: a job" 5 "files of dataset 2 
 check "a checkpoint whose file is gone, and output: the one before stays" 0 "" test -f "$cached/scr.dataset.1/a/r1"
 new
 check "a dropped checkpoint, and another one of equal files: a job" 5 - $alone $MPIEXEC -n 2 "$tmp/named" c:a,x "x:'$BIN/scr_index' --drop a" c:b,x
+ended
 says "a dropped checkpoint, and another one of equal files: the older one is not added" 1 "x is not added: .* it would replace files of the newer dataset 2" "$BIN/scr_index" --build
 new
 check "a directory with files of one's own: a job" 5 - $alone $MPIEXEC -n 2 "$tmp/named" c:a c:b
 touch b/notes && cp -a b "$tmp/b.copy"
+ended
 check "a directory with files of one's own: the deletion" 0 - "$BIN/scr_index" --delete b --force
 rm -rf b && mv "$tmp/b.copy" b
 check "a directory with files of one's own: another run" 5 - $alone SCR_CACHE_PURGE=1 $MPIEXEC -n 2 "$tmp/named"
@@ -549,6 +551,7 @@ rm -rf "$tmp/other" && mkdir "$tmp/other"
 check "a dataset of the same id: a job with another prefix" 5 - sh -c 'cd "$1" && shift && exec "$@"' sh "$tmp/other" $alone "SCR_PREFIX=$tmp/other" SCR_JOB_ID=9 $MPIEXEC -n 2 "$tmp/named" c:o1 c:o2
 check "a dataset of the same id: a job" 5 - $alone SCR_FLUSH=0 SCR_CACHE_SIZE=2 $MPIEXEC -n 2 "$tmp/named" c:c1 c:c2
 mv "$tmp/other/o2" . && ended
+ended
 check "a dataset of the same id is added" 0 - "$BIN/scr_index" --add o2
 check "a dataset of the same id is chosen" 0 - "$BIN/scr_index" --current o2
 says "a dataset of the same id takes the place of one in the cache, which is copied first" 5 "the cache has another dataset 2, c2, which is copied to $p first" $alone SCR_FLUSH=0 $MPIEXEC -n 2 "$tmp/named"
