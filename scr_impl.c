@@ -4837,7 +4837,7 @@ typedef struct {
   int         slots;
   int         listed;   /* 1: file[] has every file of the owner, its redundancy file included */
   int         bypass;   /* 1: its files are being written on the prefix, under temporary names */
-  int         verified; /* 1: a run has verified at its start that the dataset is whole */
+  int         verified; /* how many runs have verified at their start that the dataset is whole */
   scr_mark    mark;
   char        rejected_by[SCR_JOB_KEY_MAX]; /* if it is REJECTED: the key of the job; "" if that is not known */
   int         preserve;                     /* SCR_PRESERVE_DIRECTORIES of the run that wrote it, */
@@ -5015,7 +5015,7 @@ SCR_FN int scr_entry_write(scr_hash* h, const scr_entry* e, const scr_home* home
   }
   if (e->bypass) scr_hash_util_set_int(h, "BYPASS", 1);
   if (e->listed) scr_hash_util_set_int(h, "FILES", e->files);
-  if (e->verified) scr_hash_util_set_int(h, "TAKEN", 1);
+  if (e->verified) scr_hash_util_set_int(h, "TAKEN", e->verified);
   if (e->mark == SCR_MARK_REJECTED) scr_hash_util_set_int(h, "FAILED", 1);
   if (e->mark == SCR_MARK_REJECTED && *e->rejected_by) scr_hash_util_set_str(h, "FAILED_JOB", e->rejected_by);
   if (e->mark == SCR_MARK_PASSED) scr_hash_util_set_int(h, "PASSED", 1);
@@ -5056,7 +5056,7 @@ SCR_FN scr_entry* scr_entry_read(const scr_hash* h, int owner, int id)
   }
   e->listed = whole && e->files == scr_hash_int_or(h, "FILES", -1);
   e->bypass = scr_hash_get(h, "BYPASS") != NULL;
-  e->verified = scr_hash_get(h, "TAKEN") != NULL;
+  e->verified = scr_hash_int_or(h, "TAKEN", 0);
   if (scr_hash_get(h, "FAILED") != NULL) e->mark = SCR_MARK_REJECTED;
   if (scr_hash_get(h, "PASSED") != NULL) e->mark = SCR_MARK_PASSED;
   if (scr_hash_get(h, "LEAVING") != NULL) e->mark = SCR_MARK_LEAVING;
@@ -19357,6 +19357,7 @@ typedef struct {
   int               check;       /* 1: check the CRC32 of files before they are used */
   int               never;       /* 1: it was never complete, and is deleted now */
   int               unproven;    /* 1: some entries do not say COMPLETE 1, and no run has verified it */
+  int               verified;    /* by so many runs */
   int               ranks;       /* that wrote it */
   int               other_world; /* 1: they are not as many as this run has */
   int               lost, moved; /* the number of owners that have lost files, and of those whose files have to move */
@@ -19492,7 +19493,7 @@ SCR_FN void scr_recovery_announce(const scr_recovery* f, scr_hash* send, scr_vot
     v->sum[SCR_FOUND_OTHER_WORLD] += e->desc.ranks != scr.world.ranks;
     if (scr_recovery_life(e) > (scr_life)v->max[SCR_FOUND_LIFE]) v->max[SCR_FOUND_LIFE] = scr_recovery_life(e);
     if (e->desc.complete) v->max[SCR_FOUND_COMPLETE] = 1;
-    if (e->verified) v->max[SCR_FOUND_VERIFIED] = 1;
+    if (e->verified > v->max[SCR_FOUND_VERIFIED]) v->max[SCR_FOUND_VERIFIED] = e->verified;
     v->max[SCR_FOUND_RANKS] = e->desc.ranks;
     if (e->desc.ranks != scr.world.ranks && scr.same_ranks) continue;
     m = scr_recovery_about(send, e->owner);
@@ -19703,7 +19704,8 @@ SCR_FN int scr_recovery_find(scr_recovery* f, scr_hash* recv)
   rc = scr_hash_exchange(send, recv, scr.world.comm);
   scr_hash_delete(&send);
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
-  f->unproven = v.sum[SCR_FOUND_INCOMPLETE] > 0 && !v.max[SCR_FOUND_VERIFIED];
+  f->verified = (int)v.max[SCR_FOUND_VERIFIED];
+  f->unproven = v.sum[SCR_FOUND_INCOMPLETE] > 0 && f->verified == 0;
   f->other_world = v.sum[SCR_FOUND_OTHER_WORLD] > 0;
   f->ranks = (int)v.max[SCR_FOUND_RANKS];
   f->life = (scr_life)v.max[SCR_FOUND_LIFE];
@@ -19959,7 +19961,7 @@ SCR_FN int scr_recovery_record(const scr_recovery* f)
     scr_reddesc_free(&o->here->red);
     scr_reddesc_dup(&o->here->red, &o->e->red);
     snprintf(o->here->partner, sizeof o->here->partner, "%s", o->e->partner);
-    o->here->verified = 1;
+    o->here->verified = f->verified + (f->verified < INT_MAX);
     if (scr_recovery_life(o->here) != f->life)
       scr_entry_decide(o->here, f->life); /* a kill kept it from being marked */
   }
@@ -20217,16 +20219,42 @@ SCR_FN int scr_recovery_is_leaving(void)
 }
 
 /*
+** *STAYS becomes 1 if a run has restored the dataset IDENTITY after another one had begun to delete it, while a node
+** with the mark of that was away.  The mark is taken back then, and what that node has lost counts as lost.  Collective
+** over the world; the same code everywhere.
+*/
+SCR_FN int scr_recovery_unmark(const scr_identity* identity, int* stays)
+{
+  enum { UNMARKED, MARKED }; /* max: the runs that have verified such entries */
+  scr_vote   v = SCR_ZEROS;
+  scr_entry* e;
+  int        i = 0, rc;
+
+  while ((e = scr_dataset_next_entry(identity, &i)) != NULL) {
+    int64_t* verified = &v.max[e->mark == SCR_MARK_LEAVING ? MARKED : UNMARKED];
+    if (e->verified > *verified) *verified = e->verified;
+  }
+  rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm);
+  *stays = rc == SCR_SUCCESS && v.max[UNMARKED] > v.max[MARKED];
+  if (*stays) SCR_SOMETIMES(unmarked);
+  for (i = 0; *stays && (e = scr_dataset_next_entry(identity, &i)) != NULL;)
+    if (e->mark == SCR_MARK_LEAVING) e->mark = SCR_MARK_NONE;
+  return rc;
+}
+
+/*
 ** Finish the deletions that a kill interrupted, on all ranks: some may not have marked their entries yet.  Collective
 ** over the world.
 */
 SCR_FN int scr_recovery_finish_deletions(void)
 {
   scr_identity limit = {INT_MAX, 0, 0};
-  int          rc;
+  int          stays, rc;
 
   for (;;) {
     if ((rc = scr_recovery_step(&limit, 1)) != SCR_SUCCESS || limit.id <= 0) break;
+    if ((rc = scr_recovery_unmark(&limit, &stays)) != SCR_SUCCESS) break;
+    if (stays) continue;
     scr_dbg(1, "dataset %d was being deleted from the cache when a run ended; the rest of it goes now", limit.id);
     if (scr_recovery_delete(&limit) != SCR_SUCCESS) scr_warn_each("%s", scr_err_text);
     if (scr.world.rank == 0) scr_dataset_write_note(&limit, NULL); /* it is not lost */

@@ -1371,6 +1371,36 @@ static void lose_node(int n)
   shell("rm -rf c*/*/scr.*/node.*-v%d", n);
 }
 
+/* A node has the mark of a deletion that was killed, and is away while a run restores the checkpoint without it. */
+static void a_deletion_that_was_killed_leaves_what_was_restored_since(void)
+{
+  int back;
+
+  for (back = 0; back < 2; back++) {
+    during(back ? "the node comes back" : "no run restores it");
+    begin();
+    job_is("");
+    set("SCR_FLUSH=0");
+    OK(SCR_Init());
+    OK(put("ck1", 1, 1000));
+    if (rank == 1) mark_as_leaving(1);
+    run_dies();
+    shell("rm -rf away; mkdir away; cp -a cntl cache away");
+    lose_node(1);
+    run_goes_on(1, 1);
+    if (back) { /* another node is lost, and what took the place of the first one takes that */
+      shell("for n in c*/*/scr.*/node.*-v1; do"
+            " rm -rf ${n%%1}2; mv $n ${n%%1}2; cp -a away/$n $n; rm -rf $n/scr.dataset.1/ck1; done");
+      run_goes_on(1, 1);
+    } else {
+      shell("rm -rf cntl cache; mv away/* .");
+      OK(SCR_Init());
+      get(NULL, 1, 1000);
+      run_dies();
+    }
+  }
+}
+
 /* The script sets SCR_FRESH_START for the first run, and leaves it set. */
 static void a_job_goes_on_where_killed_runs_ended(void)
 {
@@ -1530,6 +1560,7 @@ const test_case jobs_cases[] = {
     CASE(what_a_refused_run_could_not_use_is_still_missed_by_the_next_one, "4", ""),
     CASE(a_run_that_does_not_fetch_is_only_told_when_the_prefix_has_an_older_one, "4", ""),
     CASE(a_run_without_the_cache_forgets_nothing_of_other_jobs, "4", ""),
+    CASE(a_deletion_that_was_killed_leaves_what_was_restored_since, "4", ""),
     CASE(a_checkpoint_whose_deletion_was_killed_is_not_missed, "4", ""),
     CASE(a_checkpoint_whose_deletion_was_killed_is_no_alarm, "4", ""),
     CASE(a_passing_error_gives_no_prefix_the_cache_of_another_one, "4", ""),

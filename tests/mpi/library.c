@@ -27,6 +27,11 @@ void removals_end(void)
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+void mark_as_leaving(int id)
+{
+  CHECK(scr_cache_mark(id), "%s", scr_err_text);
+}
+
 /* ---- records on disk ------------------------------------------------------------------------------------------- */
 
 /* Count the keys KEY in H, and note what stands below the first. */

@@ -288,6 +288,9 @@ extern const int library_threads; /* that copy files of a rank, at most */
 
 void removals_end(void); /* a barrier; what is deleted behind the application is gone on all ranks then */
 
+/* Mark what this rank has of dataset ID in the cache as one that is being deleted, and write that to the filemap. */
+void mark_as_leaving(int id);
+
 /* SCR_LOOK_SECONDS of the library; begin() makes it 0, so that cases need not wait. */
 extern double test_look_seconds;
 
