@@ -10657,7 +10657,9 @@ SCR_FN int scr_publish_list_rivals(scr_publication* p, const scr_index* index)
     r->ckpt = scr_desc_is_ckpt(&it.desc);
     r->stands = scr_publish_stands(p, &it);
     r->unread = it.unread;
-    if (r->unread == 2 || (r->unread && r->stands && scr_prefix_look(p->prefix, &it) == SCR_ERR_MISSING)) r->stands = 0;
+    if (r->unread == SCR_UNREAD_DAMAGED ||
+        (r->unread && r->stands && scr_prefix_look(p->prefix, &it) == SCR_ERR_MISSING))
+      r->stands = 0;
     snprintf(r->dir, sizeof r->dir, "%s", it.dir);
   }
   return SCR_SUCCESS;
@@ -10831,8 +10833,8 @@ SCR_FN int scr_publish_done(const scr_publication* p)
 ** Offers     scr_flush_note; scr_flush_locations, scr_flush_file_read, scr_flush_file_open, scr_flush_file_get,
 **            scr_flush_file_next, scr_flush_file_before, scr_flush_file_remove, scr_flush_file_put,
 **            scr_flush_file_last_id, scr_flush_file_doubt, scr_flush_file_is_doubtful, scr_flush_file_begin,
-**            scr_flush_file_set_last, scr_flush_file_put_passed, scr_flush_file_named, scr_flush_note_is_refused,
-**            scr_flush_note_is_superseded, scr_flush_note_on_prefix
+**            scr_flush_file_set_last, scr_flush_file_put_passed, scr_flush_file_named, scr_flush_file_max_id,
+**            scr_flush_note_is_refused, scr_flush_note_is_superseded, scr_flush_note_on_prefix
 ** Failure    Files stay as they were, or are fully replaced.
 ** ====================================================================================================== */
 

@@ -208,11 +208,26 @@ static int postrun_conclude(const postrun* p)
   return found;
 }
 
-/* Save what the flush file says is to be saved.  Returns the exit code. */
+/* Save what the flush file, which has been read, says is to be saved. */
+static int postrun_save_all(postrun* p)
+{
+  int rc;
+
+  p->checkpoints = p->saved = p->failed = p->held = 0;
+  postrun_save_output(p);
+  if ((rc = postrun_read(p)) == SCR_SUCCESS) postrun_save_newest(p);
+  if (rc == SCR_SUCCESS) rc = postrun_read(p);
+  if (rc == SCR_SUCCESS) postrun_save_chosen(p);
+  if (rc == SCR_SUCCESS) rc = postrun_read(p);
+  if (rc == SCR_SUCCESS) postrun_save_due(p);
+  return rc == SCR_SUCCESS ? postrun_read(p) : rc;
+}
+
+/* Save what is to be saved, and what runs leave that come and go meanwhile.  Returns the exit code. */
 static int postrun_run(const char* argv0, const scavenge_options* o)
 {
   postrun p;
-  int     pending, found, rc;
+  int     pending = 0, found, last, rc;
 
   memset(&p, 0, sizeof p);
   p.o = o;
@@ -220,14 +235,12 @@ static int postrun_run(const char* argv0, const scavenge_options* o)
     scr_record_close(&p.file, rc, 0);
     return tool_fail(argv0, 1, scr_err_text);
   }
-  pending = scr_flush_file_before(&p.file, INT_MAX) != 0;
-  postrun_save_output(&p);
-  if (rc == SCR_SUCCESS) rc = postrun_read(&p);
-  if (rc == SCR_SUCCESS) postrun_save_newest(&p);
-  if (rc == SCR_SUCCESS) rc = postrun_read(&p);
-  if (rc == SCR_SUCCESS) postrun_save_chosen(&p);
-  if (rc == SCR_SUCCESS) rc = postrun_read(&p);
-  if (rc == SCR_SUCCESS) postrun_save_due(&p);
+  do {
+    pending |= scr_flush_file_before(&p.file, INT_MAX) != 0;
+    last = scr_flush_file_max_id(&p.file);
+    rc = postrun_save_all(&p);
+  } while (rc == SCR_SUCCESS && scr_flush_file_max_id(&p.file) > last &&
+           (rc = scavenge_wait(o->prefix)) == SCR_SUCCESS);
   if (rc != SCR_SUCCESS) scavenge_say(scr_err_text);
   scr_record_close(&p.file, rc, 0);
   if (p.saved != 0) scavenge_sweep(o->prefix);
@@ -235,7 +248,8 @@ static int postrun_run(const char* argv0, const scavenge_options* o)
     scavenge_say(
         "the last run has left nothing in the caches, as its flush file says; scr_scavenge --id 1 asks the nodes");
   found = postrun_conclude(&p);
-  return (p.saved != 0 || !p.checkpoints) && (found || (pending && !p.checkpoints)) && p.failed == 0 ? 0 : 1;
+  if (rc != SCR_SUCCESS || p.failed != 0 || (p.checkpoints && p.saved == 0)) return 1;
+  return found || (pending && !p.checkpoints) ? 0 : 1;
 }
 
 SCR_FN int postrun_main(int argc, char** argv)

@@ -415,6 +415,29 @@ leaves "output that other ranks have left"
 says "output that other ranks have left is set aside" 5 "dataset 2 out.2 in the cache cannot be used: 2 ranks wrote it" $alone SCR_RESTART_RANKS=same SCR_FRESH_START=1 SCR_CACHE_SIZE=1 $MPIEXEC -n 1 "$tmp/named" c:one c:two
 says "output that other ranks have left is saved" 0 "dataset 2 is in" "$BIN/scr_postrun"
 check "output that other ranks have left: it is there" 0 "" test -f out.2/r1
+cat >"$tmp/meanwhile.c" <<'END'
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+/* what others do, as $MEANWHILE says, before a process gets its first exclusive lock */
+int flock(int fd, int how)
+{
+  const char* command = getenv("MEANWHILE");
+  static int  locks;
+  if (command != NULL && (how & LOCK_EX) && locks++ == 0) {
+    unsetenv("LD_PRELOAD");
+    if (system(command) < 0) return -1;
+  }
+  return (int)syscall(SYS_flock, fd, how);
+}
+END
+check "what happens meanwhile builds" 0 "" ${CC:-cc} -shared -fPIC -o "$tmp/meanwhile.so" "$tmp/meanwhile.c"
+new
+check "a run that comes and goes meanwhile: a job" 5 - $alone SCR_FLUSH=0 SCR_CACHE_SIZE=2 $MPIEXEC -n 2 "$tmp/named" c:a
+ended
+says "a run that comes and goes meanwhile: what it leaves is saved" 0 "the newest checkpoint on the prefix is 2, b" env LD_PRELOAD="$tmp/meanwhile.so" \
+  MEANWHILE="$alone SCR_FLUSH=0 SCR_CACHE_SIZE=2 $MPIEXEC -n 2 '$tmp/named' c:b >'$tmp/its' 2>&1; flock -w 20 .scr/run.lock true" "$BIN/scr_postrun"
 leaves "output that is in the way of a checkpoint"
 : >out.2
 says "output that cannot be saved, and a newer checkpoint that is" 1 "the newest checkpoint on the prefix is 3, ck.3" "$BIN/scr_postrun"
