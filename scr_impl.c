@@ -4837,7 +4837,7 @@ typedef struct {
   int         slots;
   int         listed;   /* 1: file[] has every file of the owner, its redundancy file included */
   int         bypass;   /* 1: its files are being written on the prefix, under temporary names */
-  int         verified; /* how many runs have verified at their start that the dataset is whole */
+  int64_t     verified; /* stamp of the last run that verified at its start that the dataset is whole, or marked it */
   scr_mark    mark;
   char        rejected_by[SCR_JOB_KEY_MAX]; /* if it is REJECTED: the key of the job; "" if that is not known */
   int         preserve;                     /* SCR_PRESERVE_DIRECTORIES of the run that wrote it, */
@@ -5015,7 +5015,7 @@ SCR_FN int scr_entry_write(scr_hash* h, const scr_entry* e, const scr_home* home
   }
   if (e->bypass) scr_hash_util_set_int(h, "BYPASS", 1);
   if (e->listed) scr_hash_util_set_int(h, "FILES", e->files);
-  if (e->verified) scr_hash_util_set_int(h, "TAKEN", e->verified);
+  if (e->verified) scr_hash_util_set_int64(h, "TAKEN", e->verified);
   if (e->mark == SCR_MARK_REJECTED) scr_hash_util_set_int(h, "FAILED", 1);
   if (e->mark == SCR_MARK_REJECTED && *e->rejected_by) scr_hash_util_set_str(h, "FAILED_JOB", e->rejected_by);
   if (e->mark == SCR_MARK_PASSED) scr_hash_util_set_int(h, "PASSED", 1);
@@ -5056,7 +5056,7 @@ SCR_FN scr_entry* scr_entry_read(const scr_hash* h, int owner, int id)
   }
   e->listed = whole && e->files == scr_hash_int_or(h, "FILES", -1);
   e->bypass = scr_hash_get(h, "BYPASS") != NULL;
-  e->verified = scr_hash_int_or(h, "TAKEN", 0);
+  scr_hash_util_get_int64(h, "TAKEN", &e->verified); /* older versions wrote 1 */
   if (scr_hash_get(h, "FAILED") != NULL) e->mark = SCR_MARK_REJECTED;
   if (scr_hash_get(h, "PASSED") != NULL) e->mark = SCR_MARK_PASSED;
   if (scr_hash_get(h, "LEAVING") != NULL) e->mark = SCR_MARK_LEAVING;
@@ -17018,6 +17018,7 @@ typedef struct {
   int      daemon_told;   /* 1: it was missed, and a warning said so */
   int      daemon_failed; /* 1: it did not complete copies of this rank, which copies itself from then on */
   char     token[SCR_TOKEN_MAX], token_before[SCR_TOKEN_MAX]; /* of this run, and of the one before it */
+  int64_t  stamp; /* tells which of two runs was later: the time, but above the stamps of all that this run finds */
   size_t   mpi_buf, file_buf;
   char*    work; /* memory of the redundancy engine, allocated in SCR_Init so that it cannot fail later */
 
@@ -18757,6 +18758,13 @@ SCR_FN void scr_cache_delete_files(const scr_entry* e)
   scr_hash_delete(&paths);
 }
 
+/* This run begins to delete the dataset of E. */
+SCR_FN void scr_cache_mark_entry(scr_entry* e)
+{
+  e->mark = SCR_MARK_LEAVING;
+  e->verified = scr.stamp;
+}
+
 /*
 ** Mark what this rank holds of dataset ID, whatever its identity, as LEAVING, durably, so that after a kill no file
 ** that is gone counts as lost; an incomplete dataset needs no mark.  Returns 1 if the mark is on disk.
@@ -18767,7 +18775,7 @@ SCR_FN int scr_cache_mark(int id)
 
   for (i = 0; i < scr.map.n; i++) {
     if (scr.map.entry[i]->desc.identity.id != id || !scr.map.entry[i]->desc.complete) continue;
-    scr.map.entry[i]->mark = SCR_MARK_LEAVING;
+    scr_cache_mark_entry(scr.map.entry[i]);
     marked = 1;
   }
   return marked && scr_map_write() == SCR_SUCCESS;
@@ -18860,7 +18868,7 @@ SCR_FN int scr_cache_purge(int rc)
   int i, any = rc == SCR_SUCCESS && scr.map.n > 0;
 
   for (i = 0; i < scr.map.n && any; i++)
-    if (scr.map.entry[i]->desc.complete) scr.map.entry[i]->mark = SCR_MARK_LEAVING;
+    if (scr.map.entry[i]->desc.complete) scr_cache_mark_entry(scr.map.entry[i]);
   if (any) scr_map_write();
   scr_barrier(scr.world.comm);
   for (i = scr.map.n - 1; i >= 0 && any && !scr_oom; i--) {
@@ -19315,7 +19323,7 @@ SCR_FN int scr_move_check(const scr_move* m, int check)
 ** runners; (5) rebuild what is lost; (6) commit, and delete the other copies.
 **
 ** Uses       errors, memory, hash, dataset, kernels, erasure code, filemap, MPI helpers, state, encode, cache, move
-** Offers     scr_recovery_is_leaving, scr_recovery_all, scr_recovery_mend
+** Offers     scr_recovery_is_leaving, scr_recovery_stamp, scr_recovery_all, scr_recovery_mend
 ** Invariants
 **   U1  An entry says COMPLETE 1 only after every rank of the world has protected its files.  A dataset without any
 **       such entry was never complete: it is deleted.  If some entries say 1 and others 0, those with 0 count as lost
@@ -19359,7 +19367,6 @@ typedef struct {
   int               check;       /* 1: check the CRC32 of files before they are used */
   int               never;       /* 1: it was never complete, and is deleted now */
   int               unproven;    /* 1: some entries do not say COMPLETE 1, and no run has verified it */
-  int               verified;    /* by so many runs */
   int               ranks;       /* that wrote it */
   int               other_world; /* 1: they are not as many as this run has */
   int               lost, moved; /* the number of owners that have lost files, and of those whose files have to move */
@@ -19495,7 +19502,7 @@ SCR_FN void scr_recovery_announce(const scr_recovery* f, scr_hash* send, scr_vot
     v->sum[SCR_FOUND_OTHER_WORLD] += e->desc.ranks != scr.world.ranks;
     if (scr_recovery_life(e) > (scr_life)v->max[SCR_FOUND_LIFE]) v->max[SCR_FOUND_LIFE] = scr_recovery_life(e);
     if (e->desc.complete) v->max[SCR_FOUND_COMPLETE] = 1;
-    if (e->verified > v->max[SCR_FOUND_VERIFIED]) v->max[SCR_FOUND_VERIFIED] = e->verified;
+    if (e->verified) v->max[SCR_FOUND_VERIFIED] = 1;
     v->max[SCR_FOUND_RANKS] = e->desc.ranks;
     if (e->desc.ranks != scr.world.ranks && scr.same_ranks) continue;
     m = scr_recovery_about(send, e->owner);
@@ -19706,8 +19713,7 @@ SCR_FN int scr_recovery_find(scr_recovery* f, scr_hash* recv)
   rc = scr_hash_exchange(send, recv, scr.world.comm);
   scr_hash_delete(&send);
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
-  f->verified = (int)v.max[SCR_FOUND_VERIFIED];
-  f->unproven = v.sum[SCR_FOUND_INCOMPLETE] > 0 && f->verified == 0;
+  f->unproven = v.sum[SCR_FOUND_INCOMPLETE] > 0 && !v.max[SCR_FOUND_VERIFIED];
   f->other_world = v.sum[SCR_FOUND_OTHER_WORLD] > 0;
   f->ranks = (int)v.max[SCR_FOUND_RANKS];
   f->life = (scr_life)v.max[SCR_FOUND_LIFE];
@@ -19963,7 +19969,7 @@ SCR_FN int scr_recovery_record(const scr_recovery* f)
     scr_reddesc_free(&o->here->red);
     scr_reddesc_dup(&o->here->red, &o->e->red);
     snprintf(o->here->partner, sizeof o->here->partner, "%s", o->e->partner);
-    o->here->verified = f->verified + (f->verified < INT_MAX);
+    o->here->verified = scr.stamp;
     if (scr_recovery_life(o->here) != f->life)
       scr_entry_decide(o->here, f->life); /* a kill kept it from being marked */
   }
@@ -20220,6 +20226,22 @@ SCR_FN int scr_recovery_is_leaving(void)
   return is;
 }
 
+/* Give this run its stamp.  Collective over the world. */
+SCR_FN int scr_recovery_stamp(void)
+{
+  scr_vote v = SCR_ZEROS;
+  int      i, rc;
+
+  if (scr.world.rank == 0) v.max[0] = scr_time_usec();
+  for (i = 0; i < scr.map.n; i++) {
+    int64_t before = scr.map.entry[i]->verified;
+    if (before >= v.max[0]) v.max[0] = before + (before < INT64_MAX);
+  }
+  rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm);
+  scr.stamp = v.max[0];
+  return rc;
+}
+
 /*
 ** *STAYS becomes 1 if a run has restored the dataset IDENTITY after another one had begun to delete it, while a node
 ** with the mark of that was away.  The mark is taken back then, and what that node has lost counts as lost.  Collective
@@ -20227,10 +20249,10 @@ SCR_FN int scr_recovery_is_leaving(void)
 */
 SCR_FN int scr_recovery_unmark(const scr_identity* identity, int* stays)
 {
-  enum { UNMARKED, MARKED }; /* max: the runs that have verified such entries */
+  enum { UNMARKED, MARKED }; /* max: the last run that has restored it, and that has begun to delete it */
   scr_vote   v = SCR_ZEROS;
   scr_entry* e;
-  int        i = 0, rc;
+  int        i = 0, changed = 0, rc;
 
   while ((e = scr_dataset_next_entry(identity, &i)) != NULL) {
     int64_t* verified = &v.max[e->mark == SCR_MARK_LEAVING ? MARKED : UNMARKED];
@@ -20239,8 +20261,11 @@ SCR_FN int scr_recovery_unmark(const scr_identity* identity, int* stays)
   rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm);
   *stays = rc == SCR_SUCCESS && v.max[UNMARKED] > v.max[MARKED];
   if (*stays) SCR_SOMETIMES(unmarked);
-  for (i = 0; *stays && (e = scr_dataset_next_entry(identity, &i)) != NULL;)
+  for (i = 0; *stays && (e = scr_dataset_next_entry(identity, &i)) != NULL;) {
+    changed |= e->mark == SCR_MARK_LEAVING;
     if (e->mark == SCR_MARK_LEAVING) e->mark = SCR_MARK_NONE;
+  }
+  if (changed && scr_map_write() != SCR_SUCCESS) scr_warn_each("%s", scr_err_text);
   return rc;
 }
 
@@ -22716,7 +22741,7 @@ SCR_FN int scr_fetch_run(scr_fetching* f)
   f->desc.complete = e->desc.complete = 1;
   if ((rc = scr_agree(scr_encode_protect(&x, 1, &e), scr.world.comm)) != SCR_SUCCESS) return rc;
   SCR_SOMETIMES(fetched);
-  e->verified = 1;
+  e->verified = scr.stamp;
   return scr_agree(scr_map_write(), scr.world.comm);
 }
 
@@ -25601,12 +25626,13 @@ SCR_FN void scr_run_mark_passed(void)
 /* Find what the cache and the prefix hold, and load a checkpoint.  Collective over the world. */
 SCR_FN int scr_run_find_checkpoint(void)
 {
-  int        use = scr_run_without_cache() == NULL, unfinished, i, room, rc;
+  int        use = scr_run_without_cache() == NULL, unfinished, i, room, rc, err;
   scr_vote   v;
   scr_search all = {0, INT_MAX};
 
   for (room = 0; room < 2; room++) {
     rc = scr_recovery_scatter(!room ? SCR_SPARE_ALL : use ? SCR_SPARE_COMPLETE : SCR_SPARE_NONE);
+    if ((err = scr_recovery_stamp()) != SCR_SUCCESS && rc == SCR_SUCCESS) rc = err;
     if (!use) rc = scr_cache_purge(rc);
     memset(&v, 0, sizeof v);
     v.sum[0] = scr.damaged_maps;

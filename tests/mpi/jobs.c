@@ -1401,6 +1401,29 @@ static void a_deletion_that_was_killed_leaves_what_was_restored_since(void)
   }
 }
 
+/* Nodes come back that have it from before it was fetched again, and verified it more often than the others. */
+static void what_the_user_has_deleted_does_not_come_back_with_old_nodes(void)
+{
+  begin();
+  job_is("");
+  set("SCR_FLUSH=1");
+  run_goes_on(0, 1);
+  run_goes_on(1, 1);
+  run_goes_on(1, 1);
+  shell("rm -rf away; mkdir away; cp -a cntl cache away");
+  lose_node(2);
+  lose_node(3);
+  OK(SCR_Init());
+  get("ck1", 1, 1000);
+  OK(SCR_Delete("ck1"));
+  run_dies();
+  shell("for n in c*/*/scr.*/node.*-v[23]; do rm -rf $n; cp -a away/$n $n; done");
+  OK(SCR_Init());
+  get(NULL, 1, 1000);
+  OK(put("ck2", 1, 1000));
+  OK(SCR_Finalize());
+}
+
 /* The script sets SCR_FRESH_START for the first run, and leaves it set. */
 static void a_job_goes_on_where_killed_runs_ended(void)
 {
@@ -1561,6 +1584,7 @@ const test_case jobs_cases[] = {
     CASE(a_run_that_does_not_fetch_is_only_told_when_the_prefix_has_an_older_one, "4", ""),
     CASE(a_run_without_the_cache_forgets_nothing_of_other_jobs, "4", ""),
     CASE(a_deletion_that_was_killed_leaves_what_was_restored_since, "4", ""),
+    CASE(what_the_user_has_deleted_does_not_come_back_with_old_nodes, "4", ""),
     CASE(a_checkpoint_whose_deletion_was_killed_is_not_missed, "4", ""),
     CASE(a_checkpoint_whose_deletion_was_killed_is_no_alarm, "4", ""),
     CASE(a_passing_error_gives_no_prefix_the_cache_of_another_one, "4", ""),
