@@ -4837,7 +4837,7 @@ typedef struct {
   int         slots;
   int         listed;   /* 1: file[] has every file of the owner, its redundancy file included */
   int         bypass;   /* 1: its files are being written on the prefix, under temporary names */
-  int64_t     verified; /* stamp of the last run that verified at its start that the dataset is whole, or marked it */
+  int64_t     verified; /* stamp of the last run that found it whole, fetched it or began to delete it; 0: none has */
   scr_mark    mark;
   char        rejected_by[SCR_JOB_KEY_MAX]; /* if it is REJECTED: the key of the job; "" if that is not known */
   int         preserve;                     /* SCR_PRESERVE_DIRECTORIES of the run that wrote it, */
@@ -18758,7 +18758,7 @@ SCR_FN void scr_cache_delete_files(const scr_entry* e)
   scr_hash_delete(&paths);
 }
 
-/* This run begins to delete the dataset of E. */
+/* This run, as its stamp tells (scr_recovery_unmark), begins to delete the dataset of E. */
 SCR_FN void scr_cache_mark_entry(scr_entry* e)
 {
   e->mark = SCR_MARK_LEAVING;
@@ -20262,8 +20262,9 @@ SCR_FN int scr_recovery_unmark(const scr_identity* identity, int* stays)
   *stays = rc == SCR_SUCCESS && v.max[UNMARKED] > v.max[MARKED];
   if (*stays) SCR_SOMETIMES(unmarked);
   for (i = 0; *stays && (e = scr_dataset_next_entry(identity, &i)) != NULL;) {
-    changed |= e->mark == SCR_MARK_LEAVING;
-    if (e->mark == SCR_MARK_LEAVING) e->mark = SCR_MARK_NONE;
+    if (e->mark != SCR_MARK_LEAVING) continue;
+    e->mark = SCR_MARK_NONE;
+    changed = 1;
   }
   if (changed && scr_map_write() != SCR_SUCCESS) scr_warn_each("%s", scr_err_text);
   return rc;

@@ -426,13 +426,13 @@ if [ -n "$numa" ]; then
 fi
 fresh
 AT=1 check "an image with a library" 0 - run 1 with_library 12
-SCR_IMAGE_NATIVE_LIBS=libkeeps.so check "the library is native now: refused" 1 - refused 1 with_library 12
+SCR_IMAGE_NATIVE_LIBS=libkeeps.so check "the library is native now: refused" 1 - run 1 with_library 12
 said "the library is native now: the message" "libkeeps.so was saved in image\.1: set SCR_IMAGE_SAVED_LIBS and SCR_IMAGE_NATIVE_LIBS as then"
-SCR_IMAGE_SAVED_LIBS=libm:libkeeps check "a library that is always native: refused" 1 - refused 1 with_library 12
+SCR_IMAGE_SAVED_LIBS=libm:libkeeps check "a library that is always native: refused" 1 - run 1 with_library 12
 said "a library that is always native: the message" "SCR_IMAGE_SAVED_LIBS names libm.so.6, which is always native"
-SCR_IMAGE_SAVED_LIBS=libkeeps SCR_IMAGE_NATIVE_LIBS=libkeeps check "both sides: refused" 1 - refused 1 with_library 12
+SCR_IMAGE_SAVED_LIBS=libkeeps SCR_IMAGE_NATIVE_LIBS=libkeeps check "both sides: refused" 1 - run 1 with_library 12
 said "both sides: the message" "SCR_IMAGE_SAVED_LIBS names libkeeps.so, which is always native, or named in"
-SCR_IMAGE_NATIVE_LIBS=libkeep check "a library that there is not: refused" 1 - refused 1 with_library 12
+SCR_IMAGE_NATIVE_LIBS=libkeep check "a library that there is not: refused" 1 - run 1 with_library 12
 said "a library that there is not: the message" "SCR_IMAGE_NATIVE_LIBS names libkeep, which is no library of the program"
 SCR_IMAGE_SAVED_LIBS=libkeeps check "the side that it has without a list" 0 - run 1 with_library 12
 said "the side that it has without a list: it restarts" "restarted from image\.1"

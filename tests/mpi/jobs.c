@@ -1401,7 +1401,7 @@ static void a_deletion_that_was_killed_leaves_what_was_restored_since(void)
   }
 }
 
-/* Nodes come back that have it from before it was fetched again, and verified it more often than the others. */
+/* Nodes come back that have it from before it was fetched again. */
 static void what_the_user_has_deleted_does_not_come_back_with_old_nodes(void)
 {
   begin();

@@ -574,7 +574,6 @@ rm -rf "$tmp/other" && mkdir "$tmp/other"
 check "a dataset of the same id: a job with another prefix" 5 - sh -c 'cd "$1" && shift && exec "$@"' sh "$tmp/other" $alone "SCR_PREFIX=$tmp/other" SCR_JOB_ID=9 $MPIEXEC -n 2 "$tmp/named" c:o1 c:o2
 check "a dataset of the same id: a job" 5 - $alone SCR_FLUSH=0 SCR_CACHE_SIZE=2 $MPIEXEC -n 2 "$tmp/named" c:c1 c:c2
 mv "$tmp/other/o2" . && ended
-ended
 check "a dataset of the same id is added" 0 - "$BIN/scr_index" --add o2
 check "a dataset of the same id is chosen" 0 - "$BIN/scr_index" --current o2
 says "a dataset of the same id takes the place of one in the cache, which is copied first" 5 "the cache has another dataset 2, c2, which is copied to $p first" $alone SCR_FLUSH=0 $MPIEXEC -n 2 "$tmp/named"
