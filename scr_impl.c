@@ -25273,15 +25273,16 @@ SCR_FN const char* scr_run_without_cache(void)
 }
 
 /*
-** Returns 1 if others have removed files of the checkpoint of NOTE, which INDEX has, from the prefix: whatever the note
-** says about that, as an earlier start may have found it out.
+** Returns 1 if the checkpoint of NOTE, which INDEX has, is not whole on the prefix any more, as others have removed
+** files of it, or a run has found it damaged: whatever the note says about that, as an earlier start may have found it
+** out.
 */
 SCR_FN int scr_run_is_purged(const scr_index* index, const scr_flush_note* note)
 {
   scr_index_item it;
 
   return note->flags & SCR_FLAG_CHECKPOINT && scr_index_same(index, &note->identity, &it) && it.complete &&
-         !it.failed && !it.passed && !scr_prefix_has(scr.world.prefix, &it);
+         !it.failed && !it.passed && (it.unread == SCR_UNREAD_DAMAGED || !scr_prefix_has(scr.world.prefix, &it));
 }
 
 /*
@@ -25312,6 +25313,20 @@ SCR_FN int scr_run_is_lost(const scr_index* index, int newest, const scr_flush_n
   return note->flags & SCR_FLAG_CHECKPOINT && note->location & SCR_LOCATION_CACHE && !scr.fresh_start &&
          (note->id > newest || note->id == scr_choice_in_cache(index)) &&
          (!(note->location & SCR_LOCATION_PREFIX) || scr_run_is_purged(index, note));
+}
+
+/*
+** Returns 1 if NOTE is of checkpoint NEWEST, which this run can fetch from the prefix, and of which a cache that it has
+** not found has another copy: the fetch may yet find out that the one on the prefix is damaged.
+*/
+SCR_FN int scr_run_is_spare(const scr_index* index, int newest, const scr_flush_note* note)
+{
+  scr_index_item it;
+  int            fetch = 1;
+
+  scr_param_int(scr.world.params, "SCR_FETCH", &fetch);
+  return fetch && !scr.fresh_start && note->id == newest && note->location & SCR_LOCATION_CACHE &&
+         scr_index_same(index, &note->identity, &it);
 }
 
 /* Returns 1 if the dataset of NOTE is in the cache of this job, with which this run does without. */
@@ -25459,9 +25474,10 @@ SCR_FN int scr_run_keep_missed(scr_record* r, const scr_index* index, const char
 
 /*
 ** Remove the notes that earlier runs have left in R, except these: of datasets that are set aside, if work is lost with
-** them; of lost checkpoints, until the prefix has a newer one, or the user chooses another; of lost outputs before
-** these; of other lost outputs, until the next run; and of flushed checkpoints, while the prefix has no index.  Notes
-** of the datasets that this run has found are written anew later.
+** them; of lost checkpoints, until the prefix has a newer one, or the user chooses another; of the newest that the
+** prefix has, which may be damaged there; of lost outputs before the lost checkpoints; of other lost outputs, until the
+** next run; and of flushed checkpoints, while the prefix has no index.  Notes of the datasets that this run has found
+** are written anew later.
 */
 SCR_FN SCR_APART void scr_run_sift_notes(scr_record* r, const scr_index* index)
 {
@@ -25487,6 +25503,12 @@ SCR_FN SCR_APART void scr_run_sift_notes(scr_record* r, const scr_index* index)
       scr_warn("%s deletes %s (dataset %d) from the cache, and the prefix has %s", scr_run_without_cache(),
                *note.name ? note.name : "a checkpoint", note.id,
                lost && note.id > until ? "no checkpoint that is so new" : "no copy of it");
+    if (!lost && scr_run_is_spare(index, newest, &note) && !scr_run_is_replaced(&note)) {
+      if (*note.where == '\0') memcpy(note.where, where, sizeof where);
+      scr_flush_file_put(r, &note);
+      if (n == 0 && scr_choice_in_cache(index) == 0) scr_run_tell_lost(&note, n++); /* unless the fetch succeeds */
+      continue;
+    }
     if (!lost) {
       if (!scr_run_leaves_output(newest, kept, &note)) continue;
       scr_run_tell_output(&note, where);
@@ -27298,8 +27320,9 @@ SCR_FN const char* scr_tracks_file(int i)
 }
 
 /*
-** The program restarts from the loaded checkpoint: cut each tracked file that this rank has a record of.  Collective
-** over the world; the same code everywhere.
+** The program restarts from the loaded checkpoint: cut each tracked file that this rank has a record of.  With
+** SCR_TRACK=0 the records are only asked for, as files of which the program knows nothing.  Collective over the world;
+** the same code everywhere.
 */
 SCR_FN int scr_tracks_restore(void)
 {
@@ -27308,9 +27331,10 @@ SCR_FN int scr_tracks_restore(void)
   scr_track_record r;
   int              i, cut, is, err, wanted = 1, rc = scr_param_int(scr.world.params, "SCR_TRACK", &wanted);
 
-  for (cut = wanted ? 0 : 2; cut < 2 && rc == SCR_SUCCESS; cut++) {
+  for (cut = wanted ? 0 : 1; cut < 2 && rc == SCR_SUCCESS; cut++) {
     for (i = 0; rc == SCR_SUCCESS && (rel = scr_tracks_file(i)) != NULL; i++) {
       err = scr_track_read(rel, &is, &r);
+      if (!wanted) continue;
       if (err == SCR_SUCCESS && is) err = scr_track_restore(&r, cut, ckpt);
       if (err != SCR_SUCCESS) rc = err;
     }
@@ -27568,7 +27592,7 @@ SCR_FN int scr_regions_common(int plain, scr_regions* common)
   if (rc == SCR_SUCCESS) rc = scr_regions_from_hash(h, "the message of rank 0", common);
   for (i = 0; i < scr_protected.n && rc == SCR_SUCCESS; i++) {
     const scr_region *r = &scr_protected.region[i], *c = scr_regions_find(common, r->name);
-    if (r->box.dims == 0 && !plain) continue;
+    if (c == NULL && r->box.dims == 0 && !plain) continue;
     if (c == NULL && r->box.dims == 0)
       rc = SCR_ERR(SCR_ERR_DIFFER,
                    "rank 0 does not protect the region %s: in a restart with another number of ranks each region that "

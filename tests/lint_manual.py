@@ -147,15 +147,32 @@ def messages(text):
         yield from (f for f in formats if letters(f) >= 8)
 
 
+@functools.lru_cache(None)
 def letters(text):
     """How many letters and digits TEXT has itself, and not in what varies."""
     return len(re.findall("[A-Za-z0-9]", text.replace("...", "")))
 
 
 @functools.lru_cache(None)
+def pieces(text):
+    """What stands between the `...` of TEXT."""
+    return [p.strip() for p in text.split("...")]
+
+
+@functools.lru_cache(None)
 def pattern_of(text):
     """TEXT with `...` for anything, as a pattern."""
-    return re.compile(".*?".join(re.escape(p.strip()) for p in text.split("...")), re.S)
+    return re.compile(".*?".join(re.escape(p) for p in pieces(text)), re.S)
+
+
+def has_pieces(text, of):
+    """Are the pieces of OF in TEXT, one after the other?  As the search for its pattern, and faster."""
+    at = 0
+    for piece in pieces(of):
+        at = text.find(piece, at) + len(piece)
+        if at < len(piece):
+            return False
+    return True
 
 
 def entries():
@@ -166,11 +183,11 @@ def entries():
 
 def is_entry_of(title, text):
     """Does the entry TITLE have the message with the format TEXT, or one of those that it can become?"""
-    return pattern_of(title).search(text) or (letters(text) >= 8 and pattern_of(text).fullmatch(title))
+    return has_pieces(text, title) or (letters(text) >= 8 and has_pieces(title, text) and pattern_of(text).fullmatch(title))
 
 
 def rule_entries():
-    texts = [t for p in SOURCES for t in literals(read(p))]
+    texts = {t for p in SOURCES for t in literals(read(p))}
     system = [": " + os.strerror(i) for i in range(1, 134)]
     seen = {}
     for number, title in entries():

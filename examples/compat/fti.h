@@ -565,9 +565,11 @@ static inline int FTI_Snapshot(void)
 #define SCR_FTI_ICP   SCR_FTI_USE("not over scr.h: call FTI_Checkpoint when all variables are as they are to be saved")
 #define SCR_FTI_NAME  SCR_FTI_USE("not over scr.h: give each variable a number of your own, and FTI_Protect that")
 
-typedef struct FTIT_complexType FTIT_complexType;
-typedef struct FTIT_H5Group     FTIT_H5Group;
-typedef unsigned long long      FTIT_hsize_t;
+typedef struct FTIT_complexType   FTIT_complexType;
+typedef struct FTIT_H5Group       FTIT_H5Group;
+typedef struct FTIT_attribute     FTIT_attribute;
+typedef struct FTIT_attributeFlag FTIT_attributeFlag;
+typedef unsigned long long        FTIT_hsize_t;
 
 int      FTI_InitComplexType(fti_id_t*, FTIT_complexType*, int, size_t, const char*, FTIT_H5Group*) SCR_FTI_TYPE;
 void     FTI_AddSimpleField(FTIT_complexType*, const fti_id_t*, size_t, int, const char*) SCR_FTI_TYPE;
@@ -592,6 +594,13 @@ int      FTI_FinalizeICP(void) SCR_FTI_ICP;
 int      FTI_setIDFromString(const char*) SCR_FTI_NAME;
 int      FTI_getIDFromString(const char*) SCR_FTI_NAME;
 int      FTI_BitFlip(int) SCR_FTI_USE("not over scr.h: no call of it changes data of the program");
+
+FTIT_hsize_t* FTI_GetDatasetSpan(int, int) SCR_FTI_ARRAY;
+int           FTI_GetDatasetRank(int) SCR_FTI_ARRAY;
+int           FTI_SetAttribute(int, FTIT_attribute, FTIT_attributeFlag) SCR_FTI_HDF5;
+int FTI_GetConfig(const char*, ...) SCR_FTI_USE("not over scr.h: call SCR_Config with the name of a parameter of SCR");
+int FTI_Print(const char*, int)
+    SCR_FTI_USE("not over scr.h: print it with printf, on the rank that has something to tell");
 
 #ifdef __cplusplus
 }

@@ -77,6 +77,10 @@ FTI_FinalizeICP()|call FTI_Checkpoint
 FTI_setIDFromString("u")|FTI_Protect that
 FTI_getIDFromString("u")|FTI_Protect that
 FTI_BitFlip(1)|changes data
+FTI_GetDatasetSpan(1, 0)|SCR_Protect_array
+FTI_GetDatasetRank(1)|SCR_Protect_array
+FTI_GetConfig("ckpt_l1", &i)|SCR_Config
+FTI_Print("here", 1)|with printf
 END
 # refused COMPILER...: each call of the table, in one file, is an error of its own with the text
 refused() {

@@ -641,7 +641,10 @@ static void holes_and_overlaps_name_the_first_element(void)
   ALIKE(SCR_Checkpoint("other"), SCR_ERR_DIFFER, "array u is not on this rank what it is on rank 0");
   if (rank == 0) OK(SCR_Unprotect("u"));
   ALIKE(SCR_Checkpoint("none"), SCR_ERR_DIFFER, "rank 0 does not protect the array u");
-  if (rank != 0) OK(SCR_Unprotect("u"));
+  if (rank == 0) OK(SCR_Protect_array("u", u, 1, 2, global, offset, extent));
+  else OK(SCR_Protect("u", u, 1, 1));
+  ALIKE(SCR_Checkpoint("plain"), SCR_ERR_DIFFER, "array u is not on this rank what it is on rank 0");
+  OK(SCR_Unprotect("u"));
   OK(SCR_Checkpoint("next"));
   OK(SCR_Finalize());
   OK(SCR_Init());
@@ -1152,6 +1155,45 @@ static void a_tracked_file_that_lacks_something_is_an_error(void)
   OK(SCR_Finalize());
 }
 
+static void restart_of_own_files(void)
+{
+  char name[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  int  have, i;
+
+  OK(SCR_Have_restart(&have, name));
+  OK(SCR_Start_restart(name));
+  for (i = 0; i < ranks; i++) {
+    snprintf(name, sizeof name, "ck/own.%d", i);
+    OK(SCR_Route_file(name, file));
+  }
+  OK(SCR_Complete_restart(1));
+}
+
+/* A program that reads all its files does not know that the library has added some, for its logs. */
+static void records_of_tracked_files_are_no_files_of_the_program(void)
+{
+  char  name[64], file[SCR_MAX_FILENAME];
+  FILE* f;
+
+  begin();
+  OK(SCR_Init());
+  if (rank == 0) append("prefix/log", "one\n");
+  if (rank == 0) OK(SCR_Track("log"));
+  OK(SCR_Start_output("ck", SCR_FLAG_CHECKPOINT));
+  snprintf(name, sizeof name, "ck/own.%d", rank);
+  OK(SCR_Route_file(name, file));
+  CHECK((f = fopen(file, "w")) != NULL && fclose(f) == 0, "%s", file);
+  OK(SCR_Complete_output(1));
+  if (rank == 0) append("prefix/log", "two\n");
+  OK(SCR_Finalize());
+  set("SCR_TRACK=0");
+  run_of(1, restart_of_own_files);
+  check_text("prefix/log", "one\ntwo\n");
+  set("SCR_TRACK=1");
+  run_of(1, restart_of_own_files);
+  check_text("prefix/log", "one\n");
+}
+
 static size_t empty_or_not(int i)
 {
   return (size_t)i * 100;
@@ -1572,6 +1614,7 @@ const test_case regions_cases[] = {CASE(regions_of_any_size_grow_and_shrink, ANY
     CASE(what_several_restarts_cut_is_kept, "4"),
     CASE(what_is_cut_off_is_no_file_of_settings, "4"),
                                    CASE(a_tracked_file_that_lacks_something_is_an_error, "1 4"),
+                                   CASE(records_of_tracked_files_are_no_files_of_the_program, "2 4"),
                                    CASE(names_that_are_exchanged_cut_no_other_file, "1 4"),
                                    CASE(what_is_cut_off_a_file_with_a_list_of_users_is_for_no_group, "1 4"),
                                    CASE(what_was_cut_off_outlives_a_cut_that_fails, "1 4"),
