@@ -317,8 +317,9 @@ SCR_API int SCR_Have_restart(int* flag, char* name);
 ** NAME (SCR_MAX_FILENAME bytes, may be NULL) receives its name.  Files of SCR_Track are cut to the length that they
 ** had in this checkpoint.  Collective.
 **
-** Errors: STATE: no checkpoint is loaded.  MISSING, CRC: a tracked file is shorter than it was, or another one; none
-** is cut then, and the checkpoint stays loaded.  IO, SPACE: a file could not be cut.
+** Errors: STATE: no checkpoint is loaded.  MISSING, CRC: a tracked file is shorter than it was, or another one; FORMAT:
+** what the checkpoint has of it is damaged; none is cut then, and the checkpoint stays loaded.  IO, SPACE: a file could
+** not be cut.
 **
 ** Changed by SCR_TRACK.
 */
@@ -536,7 +537,8 @@ SCR_API int SCR_Region_size(const char* name, size_t* bytes);
 ** They are written before the call returns.  Collective.
 **
 ** Errors: DIFFER: the ranks do not have the same arrays.  ARG: the blocks of an array leave a hole, or overlap: the
-** message names the first element; or a rank has too many regions.  IO, SPACE, PATH: as SCR_Route_file.
+** message names the first element; a rank has too many regions; or the program has a file <dataset>/regions.<rank> of
+** its own.  IO, SPACE, PATH: as SCR_Route_file.
 ** Complete_output then fails with this error, and prints it.
 **
 ** Changed by what changes SCR_Route_file.
@@ -556,14 +558,15 @@ SCR_API int SCR_Get_regions(void);
 /*
 ** Track a file on the prefix to which the program only appends: a log, a time series, a trajectory.
 **
-** PATH is below the prefix, named as for SCR_Route_file; the file may not exist yet.  Each is tracked by one rank.  The
-** program writes all that it has to the file (fflush) before it completes a checkpoint.  Complete_output of a
-** checkpoint syncs the file and records its length; SCR_Start_restart from that checkpoint, by any number of ranks and
-** also in runs that do not track it, cuts it back to this length.  So no line is there twice, and none is missing.
-** What is cut off goes to PATH.scr-cut.  If an earlier restart has cut off what followed it, and the program has
-** appended nothing since, both are there, so that all can be put back: cat PATH.scr-cut >>PATH.  Else it replaces what
-** was there.  PATH.scr-cut.end notes where the file ended.  Open the file after the restart, for appending; a run that
-** starts from the beginning empties it itself.  SCR_Finalize forgets the name.  Not collective; after SCR_Init.
+** PATH is below the prefix, named as for SCR_Route_file; the file may not exist yet.  Each is tracked by one rank;
+** others may append to it, too.  A rank writes all that it has to the file (fflush) before it completes a checkpoint.
+** When all ranks have come, Complete_output of a checkpoint syncs the file and records its length; SCR_Start_restart
+** from that checkpoint, by any number of ranks and also in runs that do not track it, cuts it back to this length.  So
+** no line is there twice, and none is missing.  What is cut off goes to PATH.scr-cut.  If an earlier restart has cut
+** off what followed it, and the program has appended nothing since, both are there, so that all can be put back: cat
+** PATH.scr-cut >>PATH.  Else it replaces what was there.  PATH.scr-cut.end notes where the file ended.  Open the file
+** after the restart, for appending; a run that starts from the beginning empties it itself.  SCR_Finalize forgets the
+** name.  Not collective; after SCR_Init.
 **
 ** Errors: ARG: no PATH.  PATH: it is too long, or its last part, of more than 160 bytes; it is not below the prefix, or
 ** is of the library.  In Complete_output: IO: the file cannot be read, or is a link.  ARG: two ranks track it; or the

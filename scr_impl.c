@@ -4517,6 +4517,7 @@ typedef struct {
   int        mode;  /* permission bits; 0 if not known */
   int64_t    mtime; /* seconds since the epoch; 0 if not known */
   int64_t    stamp; /* in nanoseconds, only in memory: when a file that this run wrote last changed; or 0 */
+  int        own;   /* only in memory: 1 if it is the library's, of regions or of a tracked file, not the program's */
 } scr_file;
 
 SCR_FN void scr_file_free(scr_file* f)
@@ -25952,21 +25953,31 @@ SCR_FN int scr_route_own(const scr_desc* d, const char* rel, char* path)
   return scr_fmt(path, SCR_MAX_FILENAME, "%s/%s/%s", scr.world.prefix, name, rel);
 }
 
-/* Enter NAME in the open dataset; FILE receives its path. */
-SCR_FN int scr_route_new(const char* name, char* file)
+/*
+** Enter NAME in the open dataset; FILE receives its path.  OWN: it is a file of the library, not one of the program.
+** SCR_ERR_ARG if the other of the two has entered it before.
+*/
+SCR_FN int scr_route_new(const char* name, int own, char* file)
 {
   char        rel[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
   const char* slash;
   scr_entry*  e = scr_filemap_by_id(&scr.map, scr.open_id, scr.world.rank);
-  scr_file    f = SCR_ZEROS;
+  scr_file    f = SCR_ZEROS, *there;
   int         rc = scr_route_rel(name, rel, sizeof rel);
 
   if (rc != SCR_SUCCESS) return rc;
+  there = scr_entry_find(e, rel);
+  if (there != NULL && there->own != own)
+    return SCR_ERR(SCR_ERR_ARG,
+                   "%s is a file of the program, and the name of one that the library adds to the dataset, for regions "
+                   "or a tracked file",
+                   rel);
   slash = strrchr(rel, '/');
   rc = scr_fmt(dir, sizeof dir, "%s%s%.*s", scr.world.prefix, slash != NULL ? "/" : "",
                slash != NULL ? (int)(slash - rel) : 0, rel);
   if (rc != SCR_SUCCESS) return rc;
   f.ranks = scr.world.ranks;
+  f.own = own;
   f.rel = rel; /* the entry copies the strings */
   f.orig = scr_strdup(name);
   f.dir = dir;
@@ -26951,6 +26962,8 @@ SCR_FN int scr_track_add(const char* name)
   if (name == NULL || *name == '\0') return SCR_ERR(SCR_ERR_ARG, "SCR_Track needs the name of a file");
   if ((rc = scr_route_rel(name, rel, sizeof rel)) != SCR_SUCCESS) return rc;
   slash = strrchr(rel, '/');
+  if (strstr(slash != NULL ? slash : rel, ".scr-cut") != NULL)
+    return SCR_ERR(SCR_ERR_PATH, "%s cannot be tracked: a restart gives such names to what it cuts off", rel);
   if (strlen(slash != NULL ? slash + 1 : rel) > SCR_TRACK_NAME_MAX)
     return SCR_ERR(SCR_ERR_PATH,
                    "the name of the tracked file %s has more than %d bytes: a restart makes longer ones of it", rel,
@@ -27027,18 +27040,6 @@ SCR_FN int scr_track_record_path(const scr_desc* d, const char* rel, char* path)
   return rc == SCR_SUCCESS ? scr_route_own(d, own, path) : rc;
 }
 
-/* SCR_ERR_ARG if the program has given the open dataset a file where the record PATH of the tracked file REL goes. */
-SCR_FN int scr_track_is_free(const char* rel, const char* path)
-{
-  const scr_entry* e = scr_filemap_by_id(&scr.map, scr.open_id, scr.world.rank);
-  char             record[SCR_MAX_FILENAME];
-  int              rc = scr_route_rel(path, record, sizeof record);
-
-  if (rc == SCR_SUCCESS && scr_entry_find(e, record) != NULL)
-    return SCR_ERR(SCR_ERR_ARG, "%s has the name of what the library records of the tracked file %s", record, rel);
-  return rc;
-}
-
 /* Write the record of the tracked file REL in the dataset D; KNOWN as in scr_track_sync_name. */
 SCR_FN int scr_track_write(const scr_desc* d, const char* rel, scr_hash* known)
 {
@@ -27057,8 +27058,7 @@ SCR_FN int scr_track_write(const scr_desc* d, const char* rel, scr_hash* known)
     rc = scr_hash_image(h, &b);
   }
   if (rc == SCR_SUCCESS) rc = scr_track_record_path(d, rel, path);
-  if (rc == SCR_SUCCESS) rc = scr_track_is_free(rel, path);
-  if (rc == SCR_SUCCESS) rc = scr_route_new(path, path);
+  if (rc == SCR_SUCCESS) rc = scr_route_new(path, 1, path);
   if (rc == SCR_SUCCESS && (rc = scr_file_made(path, O_CREAT, &fd)) == SCR_SUCCESS) {
     if (scr_write_all(fd, b.p, b.n) < 0 || scr_os.ftruncate(fd, (off_t)b.n) < 0)
       rc = SCR_ERRNO("cannot write %s", path);
@@ -27081,20 +27081,54 @@ SCR_FN int scr_tracks_write(void)
   return rc;
 }
 
-/* The open dataset is to be completed in PHASE: add the records of tracked files to it, if it is a checkpoint. */
-SCR_FN void scr_tracks_put(int valid, scr_phase phase)
+/*
+** The ranks meet, so that what each has appended before it completes the checkpoint is in the files whose length is
+** taken next.  SCR_ERR_ARG if two ranks track one file.  Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_tracks_meet(void)
 {
-  scr_oom = 0;
-  if (valid && scr_hash_size(scr.tracked) > 0 && scr.phase == phase &&
-      scr_desc_is_ckpt(&scr_dataset_find(scr.open_id)->desc))
-    scr_open_fails(scr_tracks_write());
+  scr_hash *           send = scr_hash_new(), *recv = scr_hash_new(), *seen = scr_hash_new();
+  const scr_hash_elem *e, *c;
+  scr_vote             v = SCR_ZEROS;
+  int                  rc;
+
+  for (e = scr_hash_elem_first(scr.tracked); e != NULL; e = scr_hash_elem_next(e))
+    scr_hash_spread(send, scr_hash_elem_key(e), "TRACKED", scr.world.comm);
+  v.max[0] = scr_hash_size(scr.tracked) > 0;
+  rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm);
+  if (v.max[0]) rc = scr_hash_exchange(send, recv, scr.world.comm);
+  for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e))
+    for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "TRACKED")); c != NULL;
+         c = scr_hash_elem_next(c)) {
+      const char* other = scr_hash_elem_get_first_val(seen, scr_hash_elem_key(c));
+      if (other != NULL)
+        rc = SCR_ERR(SCR_ERR_ARG, "ranks %s and %s both track %s: each file is tracked by one rank", other,
+                     scr_hash_elem_key(e), scr_hash_elem_key(c));
+      scr_hash_set_kv(seen, scr_hash_elem_key(c), scr_hash_elem_key(e));
+    }
+  scr_hash_delete(&send);
+  scr_hash_delete(&recv);
+  scr_hash_delete(&seen);
+  return v.max[0] ? scr_agree(rc, scr.world.comm) : rc;
 }
 
 /*
-** *IS becomes 1, and R the record, if the file REL of the loaded checkpoint is the record of a tracked file: its path
-** ends in the name that it records.  *IS is 0 for all other files, damaged ones too.  Returns the error of reading REL.
+** The open dataset is to be completed in PHASE: add the records of tracked files to it, if it is a checkpoint.
+** Collective over the world.
 */
-SCR_FN int scr_track_read(const char* rel, int* is, scr_track_record* r)
+SCR_FN void scr_tracks_put(int valid, scr_phase phase)
+{
+  scr_oom = 0;
+  if (scr.phase != phase || !scr_desc_is_ckpt(&scr_dataset_find(scr.open_id)->desc)) return;
+  if (scr_open_fails(scr_tracks_meet()) == SCR_SUCCESS && valid) scr_open_fails(scr_tracks_write());
+}
+
+/*
+** *IS becomes 1, and R the record, if the file REL of the loaded checkpoint, of which F tells size and checksum, is the
+** record of a tracked file: its path ends in the name that it records.  *IS is 0 for all other files.  Returns the
+** error of reading REL; SCR_ERR_FORMAT if it is damaged, and may have been a record.
+*/
+SCR_FN int scr_track_read(const char* rel, const scr_file* f, int* is, scr_track_record* r)
 {
   char           path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME], end[SCR_MAX_FILENAME + 16];
   scr_hash*      h;
@@ -27119,7 +27153,13 @@ SCR_FN int scr_track_read(const char* rel, int* is, scr_track_record* r)
     if (*is) snprintf(r->rel, sizeof r->rel, "%s", scr_hash_elem_key(e));
   }
   scr_hash_delete(&h);
-  return rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC ? SCR_SUCCESS : rc;
+  if (rc == SCR_ERR_FORMAT) rc = scr_file_check(file, f, 1); /* whole: a file of the program's own */
+  if (rc == SCR_ERR_CRC || rc == SCR_ERR_MISSING || rc == SCR_ERR_NOT_FOUND)
+    rc = SCR_ERR(SCR_ERR_FORMAT,
+                 "%s, which tells how long a tracked file was in the checkpoint, is damaged: start again, so that it "
+                 "is rebuilt, or choose an older checkpoint; SCR_TRACK=0 leaves tracked files as they are",
+                 file);
+  return rc;
 }
 
 /* Returns 1 if SIZE bytes of the file A from position AT_A on, and those of B from AT_B on, are there and the same. */
@@ -27305,15 +27345,27 @@ SCR_FN int scr_track_restore(const scr_track_record* r, int cut, const char* ckp
   return rc;
 }
 
-/* The I-th file that this rank has of the loaded checkpoint, by its path below the prefix; NULL if there are fewer. */
-SCR_FN const char* scr_tracks_file(int i)
+/*
+** The I-th file that this rank has of the loaded checkpoint, by its path below the prefix, and in F its size and
+** checksum; NULL if there are fewer.
+*/
+SCR_FN const char* scr_tracks_file(int i, scr_file* f)
 {
   const scr_reading* r = &scr.reading;
   const scr_entry*   e = scr_dataset_entry(scr_dataset_find(scr.loaded));
   const char*        rel;
 
-  if (r->id == 0) return e != NULL && i < e->files ? e->file[i].rel : NULL;
+  if (r->id == 0) {
+    if (e == NULL || i >= e->files) return NULL;
+    *f = e->file[i];
+    return f->rel;
+  }
   if (i >= r->own.n) return NULL;
+  memset(f, 0, sizeof *f);
+  f->complete = 1;
+  f->size = r->own.object[i].size;
+  f->has_crc = r->own.object[i].has_crc;
+  f->crc = r->own.object[i].crc;
   rel = r->own.object[i].rel;
   if (!r->desc.preserve && *r->place.base) scr_path_below(r->place.base, rel, &rel);
   return rel;
@@ -27328,12 +27380,13 @@ SCR_FN int scr_tracks_restore(void)
 {
   const char*      ckpt = scr_desc_name(&scr_dataset_find(scr.loaded)->desc);
   const char*      rel;
+  scr_file         f;
   scr_track_record r;
   int              i, cut, is, err, wanted = 1, rc = scr_param_int(scr.world.params, "SCR_TRACK", &wanted);
 
   for (cut = wanted ? 0 : 1; cut < 2 && rc == SCR_SUCCESS; cut++) {
-    for (i = 0; rc == SCR_SUCCESS && (rel = scr_tracks_file(i)) != NULL; i++) {
-      err = scr_track_read(rel, &is, &r);
+    for (i = 0; rc == SCR_SUCCESS && (rel = scr_tracks_file(i, &f)) != NULL; i++) {
+      err = scr_track_read(rel, &f, &is, &r);
       if (!wanted) continue;
       if (err == SCR_SUCCESS && is) err = scr_track_restore(&r, cut, ckpt);
       if (err != SCR_SUCCESS) rc = err;
@@ -27553,7 +27606,7 @@ SCR_FN int scr_regions_write(void)
   uint64_t size = 0;
   int      i, fd = -1, rc = scr_regions_path(&scr_dataset_find(scr.open_id)->desc, scr.world.rank, path);
 
-  if (rc == SCR_SUCCESS) rc = scr_route_new(path, path);
+  if (rc == SCR_SUCCESS) rc = scr_route_new(path, 1, path);
   if (rc == SCR_SUCCESS) rc = scr_regions_place(&scr_protected, &size);
   if (rc == SCR_SUCCESS) rc = scr_file_made(path, O_CREAT, &fd);
   if (rc == SCR_SUCCESS && scr_os.ftruncate(fd, 0) < 0) rc = SCR_ERRNO("cannot write %s", path);
@@ -28424,18 +28477,22 @@ SCR_FN int scr_filling_arrays(const scr_filling* f, const scr_hash* all)
 /* One warning for all regions in the checkpoint that the program does not protect. */
 SCR_FN void scr_filling_tell_rest(const scr_filling* f)
 {
+  scr_hash*   rest = scr_hash_new(); /* several writers have the same */
   const char* first = NULL;
-  int         i, k, n = 0;
+  int         i, k, n;
 
   for (k = 0; k < f->share.n; k++)
     for (i = 0; i < f->share.file[k].regions.n; i++) {
       const char* name = f->share.file[k].regions.region[i].name;
       if (scr_regions_find(&scr_protected, name) != NULL || scr_regions_find(&f->common, name) != NULL) continue;
-      if (n++ == 0) first = name;
+      scr_hash_set(rest, name, scr_hash_new());
+      if (first == NULL) first = name;
     }
+  n = scr_hash_size(rest);
+  scr_hash_delete(&rest);
   if (n > 0)
-    scr_warn_each("%d region%s of the checkpoint %s, such as %s, %s not protected by this program, and left alone", n,
-                  SCR_S(n), scr_desc_name(f->desc), first, n == 1 ? "is" : "are");
+    scr_warn_each("%d region%s of the checkpoint %s, such as %s, %s not protected now, and left alone", n, SCR_S(n),
+                  scr_desc_name(f->desc), first, n == 1 ? "is" : "are");
 }
 
 /*
@@ -28677,7 +28734,7 @@ SCR_API int SCR_Route_file(const char* name, char* file)
   }
   if (scr.phase == SCR_PHASE_UNINIT && rc == SCR_SUCCESS) rc = scr_not_running("SCR_Route_file");
   if (scr.phase == SCR_PHASE_CHECKPOINT || scr.phase == SCR_PHASE_OUTPUT)
-    return scr_report_later(scr_open_fails(rc == SCR_SUCCESS ? scr_route_new(copy, file) : rc));
+    return scr_report_later(scr_open_fails(rc == SCR_SUCCESS ? scr_route_new(copy, 0, file) : rc));
   if (rc != SCR_SUCCESS) return scr_report_local(rc);
   if (scr.phase == SCR_PHASE_FAILED) return scr_open_failed();
   if (scr.loaded && (rc = scr_route_loaded(copy, file)) != SCR_ERR_NOT_FOUND) {
@@ -28890,25 +28947,29 @@ SCR_API int SCR_Checkpoint(const char* name)
 
 SCR_API int SCR_Recover(int* have, char* name)
 {
-  int rc = SCR_SUCCESS, found = 0;
+  int rc = SCR_SUCCESS, found = 0, damaged;
 
   if (have != NULL) *have = 0;
   while (rc == SCR_SUCCESS && (rc = SCR_Have_restart(have != NULL ? &found : NULL, name)) == SCR_SUCCESS && found) {
     scr.phase = SCR_PHASE_RESTART;
     rc = scr_regions_get();
+    damaged = rc == SCR_ERR_CRC || rc == SCR_ERR_FORMAT;
+    if (rc == SCR_SUCCESS) { /* it is known to be the one */
+      rc = scr_tracks_restore();
+      damaged = rc == SCR_ERR_FORMAT;
+    }
+    if (rc == SCR_SUCCESS) {
+      rc = SCR_Complete_restart(1);
+      *have = rc == SCR_SUCCESS;
+      return rc;
+    }
     if (rc == SCR_ERR_NOT_FOUND) {
       scr_regions_pass();
       rc = SCR_SUCCESS;
-    } else if (rc == SCR_ERR_CRC || rc == SCR_ERR_FORMAT) {
+    } else if (damaged) {
       scr_report(rc);
       if ((rc = SCR_Complete_restart(0)) == SCR_ERR_INVALID) rc = SCR_SUCCESS;
     } else {
-      if (rc == SCR_SUCCESS) rc = scr_tracks_restore(); /* not before it is known to be the one */
-      if (rc == SCR_SUCCESS) {
-        rc = SCR_Complete_restart(1);
-        *have = rc == SCR_SUCCESS;
-        return rc;
-      }
       scr.phase = SCR_PHASE_IDLE;
       scr.was_read = 0;
       return scr_report(rc);

@@ -458,12 +458,15 @@ static inline const char* scr_fti_expect(int id)
 {
   const scr_fti_variable* v = scr_fti_find(id);
   const scr_fti_stored*   s = scr_fti_find_stored(id);
+  static char             why[160];
 
-  if (v == NULL) return "a variable of the checkpoint is not protected";
-  if (s == NULL) return "the checkpoint does not have a variable that is protected";
-  if (s->bytes != v->count * v->size)
-    return "a variable has another size than in the checkpoint; FTI_GetStoredSize tells";
-  return NULL;
+  if (v == NULL) snprintf(why, sizeof why, "variable %d of the checkpoint is not protected", id);
+  else if (s == NULL) snprintf(why, sizeof why, "the checkpoint does not have variable %d, which is protected", id);
+  else if (s->bytes != v->count * v->size)
+    snprintf(why, sizeof why, "variable %d has %zu bytes, and %zu in the checkpoint, as FTI_GetStoredSize tells", id,
+             v->count * v->size, s->bytes);
+  else return NULL;
+  return why;
 }
 
 /*

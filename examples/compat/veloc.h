@@ -656,12 +656,12 @@ static inline const char* scr_veloc_expect(int mode, const int* ids, int n)
   return NULL;
 }
 
-/* Read what scr.h protects now.  A checkpoint that is damaged is not the same as one that has other regions. */
+/* Read what scr.h protects now.  A checkpoint that is damaged is not the same as one that has other regions or none. */
 static inline int scr_veloc_read(void)
 {
   int rc = SCR_Get_regions();
 
-  if (rc == SCR_ERR_MISSING || rc == SCR_ERR_DIFFER) scr_veloc.refused = 1;
+  if (rc == SCR_ERR_MISSING || rc == SCR_ERR_DIFFER || rc == SCR_ERR_NOT_FOUND) scr_veloc.refused = 1;
   else if (rc != SCR_SUCCESS) scr_veloc.damaged = 1;
   return rc == SCR_SUCCESS ? VELOC_SUCCESS : VELOC_FAILURE;
 }

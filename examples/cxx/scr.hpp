@@ -178,16 +178,16 @@ public:
 
   // Fill all regions from the newest checkpoint that has regions, and return its name.
   std::optional<std::string> recover() {
-    for (auto loaded = have_restart();;) {
+    for (auto [loaded, again] = std::pair(have_restart(), false);;) {
       try {
         const int mine = describe(loaded.has_value());
         auto name = named(SCR_Recover);
         check(mine);
         return name;
-      } catch (const error& why) {
-        auto next = why.code() == SCR_ERR_MISSING ? have_restart() : loaded;
-        if (next == loaded) throw;
-        loaded = std::move(next); // the newest one was damaged, and this one has other sizes
+      } catch (const error& why) { // if the newest was damaged, this one has other sizes, and maybe the same name
+        auto next = why.code() == SCR_ERR_MISSING ? have_restart() : std::nullopt;
+        if (!next || (next == loaded && std::exchange(again, true))) throw;
+        loaded = std::move(next);
       }
     }
   }

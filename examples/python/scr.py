@@ -372,16 +372,17 @@ def save(name=None):
 
 def recover():
     """Fill all regions from the newest checkpoint that has regions; return its name, or None."""
-    loaded = have_restart()
+    loaded, again = have_restart(), False
     while True:
         failure = _describe(loaded is not None)
         try:
             name = _ask_name(_library.SCR_Recover)
         except Error as why:
-            now = have_restart() if why.code == ERR_MISSING else loaded
-            if now == loaded:
+            now = have_restart() if why.code == ERR_MISSING else None
+            if now is None or (now == loaded and again):
                 raise failure or why
-            loaded = now  # the newest one was damaged, and this one has other sizes
+            again = now == loaded  # if the newest was damaged, this one has other sizes, and maybe the same name
+            loaded = now
         else:
             if failure is not None:
                 raise failure

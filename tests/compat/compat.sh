@@ -134,6 +134,9 @@ veloc_cases() { # PROGRAM
   SCR_FLUSH=1 case_of "$1" 3 fewer
   SCR_ENABLE=0 case_of "$1" 4 disabled
   fresh
+  case_of "$1" 4 bare
+  case_of "$1" 4 bare_again
+  fresh
   SCR_FLUSH=0 unseen case_of "$1" 4 writing
   damage "$(echo base/*/scr.compat/node.*-v0/scr.dataset.*/a.v40/regions.0)"
   SCR_FLUSH=0 unseen case_of "$1" 4 damaged
@@ -155,6 +158,7 @@ fti_cases() { # PROGRAM
   fresh
   case_of "$1" 4 replicated
   case_of "$1" 3 fewer
+  told "$1" 1 "variable 0 has 8 bytes, and 4 in the checkpoint"
   case_of "$1" 4 more
   case_of "$1" 4 anew
   told "$1" 1 "this run begins anew"

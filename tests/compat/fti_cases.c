@@ -167,7 +167,10 @@ static void replicated(void)
 
 static void fewer(void)
 {
+  int two[2];
+
   CHECK(FTI_Init(cfg, MPI_COMM_WORLD) == FTI_SCES && FTI_Status() == 2);
+  CHECK(FTI_Protect(0, two, 2, FTI_INTG) == FTI_SCES && FTI_Recover() == FTI_NREC);
   CHECK(FTI_Protect(0, &step, 1, FTI_INTG) == FTI_SCES && FTI_Recover() == FTI_SCES && step == 5);
   step = rank;
   CHECK(FTI_Checkpoint(2, 1) == FTI_DONE && FTI_Finalize() == FTI_SCES);

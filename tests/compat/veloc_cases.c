@@ -197,6 +197,22 @@ static void fewer(void)
   CHECK(VELOC_Finalize(1) == VELOC_SUCCESS);
 }
 
+/* A version without regions is not damaged: it stays, for a program that routes its files. */
+static void bare(void)
+{
+  CHECK(VELOC_Init(MPI_COMM_WORLD, cfg) == VELOC_SUCCESS);
+  CHECK(VELOC_Checkpoint_begin("bare", 1) == VELOC_SUCCESS && VELOC_Checkpoint_end(1) == VELOC_SUCCESS);
+  CHECK(VELOC_Finalize(0) == VELOC_SUCCESS);
+}
+
+static void bare_again(void)
+{
+  CHECK(VELOC_Init(MPI_COMM_WORLD, cfg) == VELOC_SUCCESS);
+  CHECK(VELOC_Mem_protect(0, &step, 1, sizeof step) == VELOC_SUCCESS && VELOC_Restart_test("bare", 0) == 1);
+  CHECK(VELOC_Restart("bare", 1) == VELOC_FAILURE && VELOC_Restart_test("bare", 0) == 1);
+  CHECK(VELOC_Finalize(0) == VELOC_SUCCESS);
+}
+
 static void disabled(void)
 {
   char path[VELOC_MAX_NAME] = "";
@@ -210,9 +226,9 @@ static void disabled(void)
 int main(int argc, char** argv)
 {
   static const part_of part[] = {
-      {"writing", writing},  {"reading", reading},       {"damaged", damaged},       {"list", list},
-      {"anew", anew},        {"after_anew", after_anew}, {"replicated", replicated}, {"fewer", fewer},
-      {"disabled", disabled}};
+      {"writing", writing}, {"reading", reading},       {"damaged", damaged},       {"list", list},
+      {"anew", anew},       {"after_anew", after_anew}, {"replicated", replicated}, {"fewer", fewer},
+      {"bare", bare},       {"bare_again", bare_again}, {"disabled", disabled}};
 
   return run_part(argc, argv, part, sizeof part / sizeof *part);
 }

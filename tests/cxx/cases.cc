@@ -298,6 +298,18 @@ void recovered(int version) {
   again.erase("w");
 }
 
+// Checkpoints of one name, each with a vector of another size.  When they are read, the newest is damaged.
+void alike(bool write) {
+  scr::session run;
+  std::vector<int> v;
+  run.protect("v", v);
+  for (std::size_t size = 1000; write && size <= 3000; size += 1000) {
+    v.assign(size, static_cast<int>(size));
+    run.checkpoint("same");
+  }
+  if (!write) CHECK(run.recover() == "same" && v == std::vector<int>(2000, 2000));
+}
+
 // What cannot be filled is an exception on all ranks, and names the region; the next call may be right.
 void wanting() {
   scr::session run;
@@ -356,6 +368,7 @@ int main(int argc, char** argv) {
     else if (part == "recovered") recovered(4);
     else if (part == "damaged") recovered(3);
     else if (part == "wanting") wanting();
+    else if (part == "alike" || part == "alike_again") alike(part == "alike");
     else if (part == "fewer") fewer();
     else if (part == "disabled") disabled();
     else throw std::invalid_argument(part);

@@ -79,6 +79,10 @@ cases() { # PROGRAM
   unseen case_of "$1" 4 damaged
   if [ "$(grep -c 'the region particles .*in the checkpoint v3' log)" = 1 ]; then ok "$1: sizes are asked again for an older checkpoint"
   else bad "$1" "the older checkpoint was loaded at once"; fi
+  fresh
+  unseen case_of "$1" 4 alike
+  damage "$(echo base/*/scr.cxx/node.*/scr.dataset.3/same/regions.0)"
+  unseen case_of "$1" 4 alike_again
 }
 cases cases_g17
 [ -z "$clang" ] || [ "$mode" = check ] || cases cases_clang20

@@ -1151,7 +1151,102 @@ static void a_tracked_file_that_lacks_something_is_an_error(void)
   OK(SCR_Protect("a", &a, 1, sizeof a));
   OK(SCR_Recover(&have, NULL));
   OK(SCR_Track("log"));
-  ALIKE(SCR_Checkpoint("two"), ranks > 1 ? SCR_ERR_ARG : SCR_SUCCESS, ranks > 1 ? "registered the same file" : "");
+  ALIKE(SCR_Checkpoint("two"), ranks > 1 ? SCR_ERR_ARG : SCR_SUCCESS, ranks > 1 ? "both track log" : "");
+  OK(SCR_Finalize());
+}
+
+/* The length counts when all ranks have come: what another one has appended before it came is there. */
+static void lines_of_other_ranks_are_not_cut(void)
+{
+  int a = 1, have;
+
+  begin();
+  OK(SCR_Init());
+  if (rank == 0) OK(SCR_Track("log"));
+  if (rank == 0) append("prefix/log", "rank 0\n");
+  CODE(SCR_Track("dir/log.scr-cut"), SCR_ERR_PATH, "a restart gives such names");
+  OK(SCR_Protect("a", &a, 1, sizeof a));
+  OK(SCR_Start_output("ck", SCR_FLAG_CHECKPOINT));
+  OK(SCR_Put_regions());
+  if (rank == ranks - 1) {
+    usleep(300000);
+    append("prefix/log", "the last rank\n");
+  }
+  OK(SCR_Complete_output(1));
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) append("prefix/log", "later\n");
+  OK(SCR_Finalize());
+  OK(SCR_Init());
+  OK(SCR_Protect("a", &a, 1, sizeof a));
+  OK(SCR_Recover(&have, NULL));
+  check_text("prefix/log", "rank 0\nthe last rank\n");
+  OK(SCR_Finalize());
+}
+
+/* A file of the program, and one of the library, which have the same name. */
+static void files_called_regions_are_of_the_program_or_of_the_library(void)
+{
+  char name[64], file[SCR_MAX_FILENAME];
+  int  a = 1;
+
+  begin();
+  OK(SCR_Init());
+  OK(SCR_Protect("a", &a, 1, sizeof a));
+  snprintf(name, sizeof name, "ck/regions.%d", rank);
+  OK(SCR_Start_output("ck", SCR_FLAG_CHECKPOINT));
+  OK(SCR_Route_file(name, file));
+  CODE(SCR_Put_regions(), SCR_ERR_ARG, "is a file of the program, and the name of one that the library adds");
+  CODE(SCR_Complete_output(1), SCR_ERR_ARG, "is a file of the program");
+  OK(SCR_Start_output("ck", SCR_FLAG_CHECKPOINT));
+  OK(SCR_Put_regions());
+  OK(SCR_Put_regions());
+  CODE(SCR_Route_file(name, file), SCR_ERR_ARG, "is a file of the program, and the name of one that the library adds");
+  CODE(SCR_Complete_output(1), SCR_ERR_ARG, "is a file of the program");
+  OK(SCR_Checkpoint("ck"));
+  OK(SCR_Finalize());
+}
+
+static void damage_record_of(const char* ckpt)
+{
+  shell("for f in $(find . -path \"*%s/tracked/log\"); do printf X | dd of=$f bs=1 seek=40 conv=notrunc status=none; "
+        "done",
+        ckpt);
+}
+
+static void a_damaged_record_of_a_tracked_file_is_not_passed_over(void)
+{
+  char name[SCR_MAX_FILENAME];
+  int  a = 1, have;
+
+  begin();
+  set("SCR_CACHE_SIZE=2");
+  OK(SCR_Init());
+  if (rank == 0) append("prefix/log", "one\n");
+  if (rank == 0) OK(SCR_Track("log"));
+  OK(SCR_Protect("a", &a, 1, sizeof a));
+  OK(SCR_Checkpoint("ck1"));
+  if (rank == 0) append("prefix/log", "two\n");
+  OK(SCR_Checkpoint("ck2"));
+  if (rank == 0) append("prefix/log", "three\n");
+  OK(SCR_Finalize());
+  OK(SCR_Init());
+  OK(SCR_Have_restart(&have, NULL));
+  damage_record_of("ck2");
+  ALIKE(SCR_Start_restart(NULL), SCR_ERR_FORMAT, "is damaged: start again");
+  OK(SCR_Finalize());
+  check_text("prefix/log", "one\ntwo\nthree\n");
+  OK(SCR_Init()); /* which rebuilds it */
+  OK(SCR_Start_restart(name));
+  CHECK(strcmp(name, "ck2") == 0, "%s", name);
+  OK(SCR_Complete_restart(1));
+  check_text("prefix/log", "one\ntwo\n");
+  OK(SCR_Finalize());
+  OK(SCR_Init());
+  damage_record_of("ck2");
+  OK(SCR_Protect("a", &a, 1, sizeof a));
+  OK(SCR_Recover(&have, name));
+  CHECK(have == 1 && strcmp(name, "ck1") == 0, "%d, %s", have, name);
+  check_text("prefix/log", "one\n");
   OK(SCR_Finalize());
 }
 
@@ -1239,7 +1334,7 @@ static void a_tracked_file_and_its_record_are_no_files_of_the_program(void)
     OK(SCR_Start_output("ck", SCR_FLAG_CHECKPOINT));
     if (rank == 0) OK(SCR_Route_file(i ? "ck/tracked/log" : "log", file));
     if (rank == 0) append(file + strlen(case_dir) + 1, "mine\n");
-    CODE(SCR_Complete_output(1), SCR_ERR_ARG, i ? "library records of the tracked file log" : "log, which rank 0");
+    CODE(SCR_Complete_output(1), SCR_ERR_ARG, i ? "is a file of the program, and the name of one" : "log, which rank 0");
     OK(SCR_Finalize());
     check_text("prefix/log", "one\n");
   }
@@ -1615,6 +1710,9 @@ const test_case regions_cases[] = {CASE(regions_of_any_size_grow_and_shrink, ANY
     CASE(what_is_cut_off_is_no_file_of_settings, "4"),
                                    CASE(a_tracked_file_that_lacks_something_is_an_error, "1 4"),
                                    CASE(records_of_tracked_files_are_no_files_of_the_program, "2 4"),
+                                   CASE(lines_of_other_ranks_are_not_cut, "1 4"),
+                                   CASE(files_called_regions_are_of_the_program_or_of_the_library, "1 4"),
+                                   CASE(a_damaged_record_of_a_tracked_file_is_not_passed_over, "4"),
                                    CASE(names_that_are_exchanged_cut_no_other_file, "1 4"),
                                    CASE(what_is_cut_off_a_file_with_a_list_of_users_is_for_no_group, "1 4"),
                                    CASE(what_was_cut_off_outlives_a_cut_that_fails, "1 4"),

@@ -13,7 +13,8 @@ import warnings
 import weakref
 
 part = sys.argv[1]
-if part in ("regions", "damaged", "wanting", "recovered", "other_ranks", "written_by_others", "read_again", "disabled"):
+if part in ("regions", "damaged", "alike", "alike_again", "wanting", "recovered", "other_ranks", "written_by_others",
+            "read_again", "disabled"):
     import numpy as np
 else:
     sys.modules["numpy"] = None  # scr.py does not need it
@@ -428,6 +429,17 @@ def recovered(version):
         scr.delete("w")
 
 
+def alike(again=False):
+    """Checkpoints of one name, each with an array of another size.  AGAIN: they are read, and the newest is damaged."""
+    data = [np.zeros(0)]
+    with scr.session():
+        scr.protect("v", lambda: data[0], resize=lambda size: data.__setitem__(0, np.zeros(size // 8)))
+        for size in () if again else (1000, 2000, 3000):
+            data[0] = np.full(size, float(size))
+            scr.save("same")
+        check(not again or (scr.recover() == "same" and np.array_equal(data[0], np.full(2000, 2000.0))))
+
+
 def wanting():
     """What cannot be filled is an exception on all ranks, and names the region; the next call may be right."""
     with scr.session():
@@ -452,7 +464,7 @@ def wanting():
                 fails(KeyError, scr.recover)
                 s.protect()
             else:
-                errs(scr.ERR_MISSING, scr.recover, name)
+                errs(scr.ERR_DIFFER if name == "u" else scr.ERR_MISSING, scr.recover, name)
         check(scr.recover() == "v4" and s.is_(4))
 
 
@@ -642,7 +654,8 @@ def halted():
 
 
 def main():
-    function = {"damaged": lambda: recovered(3), "recovered": lambda: recovered(4)}.get(part) or globals()[part]
+    variants = {"alike_again": lambda: alike(True), "damaged": lambda: recovered(3), "recovered": lambda: recovered(4)}
+    function = variants.get(part) or globals()[part]
     try:
         function()
         check(part not in ("rejected", "tracked"))

@@ -85,6 +85,10 @@ cases() { # PROGRAM
   unseen case_of "$1" 4 regions
   damage "$(echo base/*/scr.python/node.*/scr.dataset.4/v4/regions.0)"
   unseen case_of "$1" 4 damaged
+  fresh
+  unseen case_of "$1" 4 alike
+  damage "$(echo base/*/scr.python/node.*/scr.dataset.3/same/regions.0)"
+  unseen case_of "$1" 4 alike_again
   SCR_ENABLE=0 case_of "$1" 2 disabled
 
   fresh
