@@ -507,7 +507,7 @@ SCR_API int SCR_Checkpoint(const char* name);
 ** older one is taken; one that has no regions is passed over by this run alone.  What it has and the program does not
 ** protect is left alone, with one warning.  Another number of ranks than wrote it fills blocks of arrays, and other
 ** regions only if they are the same on all ranks that wrote them, and rank 0 protects them.  Files of SCR_Track are cut
-** as by SCR_Start_restart.  Collective.
+** as by SCR_Start_restart.  Until the run writes a checkpoint it may be called again, for other regions.  Collective.
 **
 ** Errors: MISSING: the checkpoint lacks a region or array, it has another size there, or it is not the same on all
 ** ranks that wrote it; SCR_Region_size tells.  DIFFER: rank 0 does not protect it, or another array of its name.  After
@@ -569,8 +569,8 @@ SCR_API int SCR_Get_regions(void);
 ** name.  Not collective; after SCR_Init.
 **
 ** Errors: ARG: no PATH.  PATH: it is too long, or its last part, of more than 160 bytes; it is not below the prefix, or
-** is of the library.  In Complete_output: IO: the file cannot be read, or is a link.  ARG: two ranks track it; or the
-** rank has routed it, or its record, as a file of the dataset.
+** is of the library.  In Complete_output: IO: the file cannot be read, or is a link.  MISSING: it is no plain file.
+** ARG: two ranks track it; or the rank has routed it, or its record, as a file of the dataset.
 **
 ** Changed by SCR_TRACK.
 */

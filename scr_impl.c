@@ -14862,8 +14862,8 @@ SCR_FN int scr_scavenge_finish(scr_scavenge* s)
 **   regions.  OFFSET counts from the start of the file; it is a multiple of 4096, or of 64 for less than 4096 bytes.
 **
 ** Uses       errors, memory, path, hash, hash files
-** Offers     SCR_REGION_DIMS; scr_box, scr_region, scr_regions; scr_region_bytes, scr_regions_find, scr_regions_add,
-**            scr_regions_remove, scr_regions_free, scr_region_numbers_get, scr_region_numbers_put,
+** Offers     SCR_REGION_DIMS; scr_box, scr_region, scr_regions; scr_region_bytes, scr_region_say, scr_regions_find,
+**            scr_regions_add, scr_regions_remove, scr_regions_free, scr_region_numbers_get, scr_region_numbers_put,
 **            scr_regions_to_hash, scr_region_block_fault, scr_regions_from_hash, scr_regions_image, scr_regions_place,
 **            scr_regions_read
 ** Invariants
@@ -14905,6 +14905,18 @@ typedef struct {
 SCR_FN uint64_t scr_region_bytes(const scr_region* r)
 {
   return r->count * r->element;
+}
+
+/* What R is, for messages: its size in each dimension and that of an element, as "[30,40] of 8 bytes". */
+SCR_FN void scr_region_say(const scr_region* r, char* text, size_t size)
+{
+  size_t n = 0;
+  int    i;
+
+  for (i = 0; i < r->box.dims && n < size; i++)
+    n += (size_t)snprintf(text + n, size - n, "%s%" PRIu64, i == 0 ? "[" : ",", r->global[i]);
+  if (i == 0) snprintf(text, size, "no array");
+  else if (n < size) snprintf(text + n, size - n, "] of %" PRIu64 " bytes", r->element);
 }
 
 /* ---- a list ---- */
@@ -28076,6 +28088,8 @@ typedef struct {
 /* The error that the checkpoint has not WANTED what the program protects, but GOT, or nothing if that is NULL. */
 SCR_FN int scr_filling_differs(const scr_filling* f, const scr_region* wanted, const scr_region* got)
 {
+  char is[24 * (SCR_REGION_DIMS + 1)], here[sizeof is];
+
   if (got == NULL)
     return SCR_ERR(SCR_ERR_MISSING, "the checkpoint %s has no region %s, which this program protects",
                    scr_desc_name(f->desc), wanted->name);
@@ -28084,8 +28098,12 @@ SCR_FN int scr_filling_differs(const scr_filling* f, const scr_region* wanted, c
                    "the region %s has %" PRIu64 " bytes in the checkpoint %s, but %" PRIu64 " in this program; "
                    "SCR_Region_size tells how many it has to have",
                    got->name, scr_region_bytes(got), scr_desc_name(f->desc), scr_region_bytes(wanted));
-  return SCR_ERR(SCR_ERR_MISSING, "the region %s is not the same array in the checkpoint %s and in this program",
-                 got->name, scr_desc_name(f->desc));
+  scr_region_say(got, is, sizeof is);
+  scr_region_say(wanted, here, sizeof here);
+  return SCR_ERR(SCR_ERR_MISSING,
+                 "the region %s is not the same array in the checkpoint %s and in this program: it is %s there, and "
+                 "%s here",
+                 got->name, scr_desc_name(f->desc), is, here);
 }
 
 /*

@@ -4,13 +4,11 @@
 // scr::error with the same code on all ranks, or on none; SCR_ENABLE=0 is no error.  If an exception takes one rank out
 // of the scope of an output or restart, that is invalid: complete() throws SCR_ERR_INVALID on the others, so that all
 // ranks leave the scope and go on together.  So no other collective call follows in it what can throw on one rank.
-// What is protected has to exist whenever regions are written or read.  Destructors do not throw.  No type is copied or
-// moved: each stands for a state of the process.  Two programs: heat2d.cc, and one in tools/manual/languages.md.
+// What is protected has to exist whenever regions are written or read.  Programs: heat2d.cc, tools/manual/languages.md.
 #ifndef SCR_HPP
 #define SCR_HPP
 
 #include <array>
-#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -43,9 +41,8 @@ inline void check(int code) {
 // The value of "KEY", if it has one; or set "KEY=VALUE ...", before there is a session.  Errors: SCR_ERR_ARG.
 inline std::optional<std::string> config(const std::string& text) {
   const std::unique_ptr<char, void (*)(void*)> value(const_cast<char*>(SCR_Config(text.c_str())), std::free);
-  if (value) return value.get();
-  if (*SCR_Last_error() != '\0') throw error(SCR_ERR_ARG);
-  return std::nullopt;
+  if (!value && *SCR_Last_error() != '\0') throw error(SCR_ERR_ARG);
+  return value ? std::optional<std::string>(value.get()) : std::nullopt;
 }
 inline void config(const std::string& key, const std::string& value) { config(key + "=" + value); }
 
@@ -109,7 +106,6 @@ public:
     running_ = false;
     check(SCR_Finalize());
   }
-
   bool need_checkpoint() { return ask(SCR_Need_checkpoint) != 0; }
   bool should_exit() { return ask(SCR_Should_exit) != 0; }
   void current(const std::string& name) { check(SCR_Current(name.c_str())); }
@@ -130,18 +126,17 @@ public:
       } catch (const std::exception& why) { // the ranks stay together: all complete the restart
         std::fprintf(stderr, "%s cannot be used: %s\n", name->c_str(), why.what());
       } catch (...) {
-        std::fprintf(stderr, "%s cannot be used\n", name->c_str());
       }
-      const int code = from.end(valid);
-      if (code == SCR_ERR_INVALID) continue;
-      check(code);
-      return name;
+      if (const int code = from.end(valid); code != SCR_ERR_INVALID) return check(code), name;
     }
     return std::nullopt;
   }
-  // Name a region: an object, COUNT elements at DATA, or a vector.  Whenever regions are written, the library is told
-  // where the elements of each vector are then; before they are read, each gets its size in the checkpoint.
-  template <class T> void protect(const std::string& name, T& object) { protect(name, &object, 1); }
+  // Name a region: an object, COUNT elements at DATA, those of a std::span, or a vector.  Whenever regions are written,
+  // the library is told where the elements of a vector are; before they are read, it gets its size in the checkpoint.
+  template <class T> void protect(const std::string& name, T& object) {
+    if constexpr (std::is_trivially_copyable_v<T> && is_range<T>(nullptr)) protect(name, object.data(), object.size());
+    else protect(name, &object, 1);
+  }
   template <class T> void protect(const std::string& name, T* data, std::size_t count) {
     check(SCR_Protect(name.c_str(), data, count, size<T>()));
     vectors_.erase(name);
@@ -196,8 +191,10 @@ public:
   void get_regions() { move_regions(true, SCR_Get_regions); }
 
 private:
-  template <class T> static constexpr std::size_t size() {
-    static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T> && !std::is_pointer_v<T>,
+  template <class T> static constexpr bool is_range(decltype(std::declval<T&>().data())) { return true; }
+  template <class T> static constexpr bool is_range(...) { return false; }
+  template <class T, class E = std::remove_all_extents_t<T>> static constexpr std::size_t size() {
+    static_assert(std::is_trivially_copyable_v<E> && !std::is_const_v<E> && !std::is_pointer_v<E>,
                   "a region has trivially copyable elements, which can be changed, and are no addresses");
     return sizeof(T);
   }
@@ -224,13 +221,16 @@ private:
     check(vector(false));
     kept = std::move(vector);
   }
-  // Describe all vectors.  One for which that fails is not protected until it succeeds: its elements may be elsewhere.
+  // Describe all vectors.  One for which that fails is not written until it succeeds, as its elements may be elsewhere,
+  // and is read with a wrong size, which is an error on all ranks.
   int describe(bool reading) {
+    static char wrong[2];
     int failure = SCR_SUCCESS;
     for (const auto& [name, vector] : vectors_)
       if (const int code = vector ? vector(reading) : SCR_SUCCESS; code != SCR_SUCCESS) {
-        SCR_Unprotect(name.c_str());
         failure = code;
+        if (std::size_t bytes = 0; !reading) SCR_Unprotect(name.c_str());
+        else SCR_Region_size(name.c_str(), &bytes), SCR_Protect(name.c_str(), wrong, bytes == 1 ? 2 : 1, 1);
       }
     return failure;
   }

@@ -310,6 +310,36 @@ void alike(bool write) {
   if (!write) CHECK(run.recover() == "same" && v == std::vector<int>(2000, 2000));
 }
 
+// What lends its elements, as a std::span, is a region of these.
+struct view {
+  double* first;
+  std::size_t n;
+  double* data() const { return first; }
+  std::size_t size() const { return n; }
+};
+
+// On one rank a vector has become too small when it is read: all ranks have an exception, and go on together.
+void shrunk() {
+  std::vector<double> u(10, 1.0), lent(5, 2.0);
+  view v{lent.data(), lent.size()};
+  const std::size_t n = static_cast<std::size_t>(ranks), r = static_cast<std::size_t>(rank);
+  const scr::block<1> part{{10 * n}, {10 * r}, {10}};
+  {
+    scr::session run;
+    run.protect_array("u", u, part);
+    run.protect("v", v);
+    run.checkpoint("c");
+  }
+  scr::session run;
+  run.protect_array("u", u, part);
+  run.protect("v", v);
+  if (rank == 1) u.resize(3);
+  CHECK(fails(SCR_ERR_DIFFER, [&] { run.recover(); }));
+  u.assign(10, 0.0);
+  lent.assign(5, 0.0);
+  CHECK(run.recover() == "c" && u == std::vector<double>(10, 1.0) && lent == std::vector<double>(5, 2.0));
+}
+
 // What cannot be filled is an exception on all ranks, and names the region; the next call may be right.
 void wanting() {
   scr::session run;
@@ -368,6 +398,7 @@ int main(int argc, char** argv) {
     else if (part == "recovered") recovered(4);
     else if (part == "damaged") recovered(3);
     else if (part == "wanting") wanting();
+    else if (part == "shrunk") shrunk();
     else if (part == "alike" || part == "alike_again") alike(part == "alike");
     else if (part == "fewer") fewer();
     else if (part == "disabled") disabled();

@@ -53,6 +53,7 @@ refused() {
 refused "a region of a pointer" "no addresses" 'int i = 0, *p = &i; run.protect("p", p)'
 refused "a region of strings" "trivially copyable" 'std::vector<std::string> v; run.protect("v", v)'
 refused "a region that cannot be filled" "trivially copyable" 'const int i = 0; run.protect("i", i)'
+refused "a region of addresses" "no addresses" 'int* a[3] = {}; run.protect("a", a)'
 refused "a region that is gone at once" "cannot bind" 'run.protect("v", std::vector<int>(3))'
 refused "a copy of a session" "deleted function" 'scr::session other(run)'
 refused "an output that moves" "deleted function" 'scr::output a("a"), b(std::move(a))'
@@ -83,6 +84,8 @@ cases() { # PROGRAM
   unseen case_of "$1" 4 alike
   damage "$(echo base/*/scr.cxx/node.*/scr.dataset.3/same/regions.0)"
   unseen case_of "$1" 4 alike_again
+  fresh
+  case_of "$1" 4 shrunk
 }
 cases cases_g17
 [ -z "$clang" ] || [ "$mode" = check ] || cases cases_clang20

@@ -533,6 +533,39 @@ static void an_array_is_read_by_any_number_of_ranks(void)
 }
 
 /* Blocks of more bytes than are read, and sent, at once: those who want its beginning have all before it was read. */
+/* A list that has another length each time: the length is read first. */
+static void list_is_read(void)
+{
+  size_t total = 0, offset = 0, extent, i;
+  int    list[100], have, wrong = 0;
+
+  OK(SCR_Protect("total", &total, 1, sizeof total));
+  OK(SCR_Recover(&have, NULL));
+  extent = rank == 0 ? total : 0; /* all to one */
+  CHECK(have == 1 && total > 0 && total <= 100, "%d, %zu", have, total);
+  OK(SCR_Protect_array("list", list, sizeof *list, 1, &total, &offset, &extent));
+  OK(SCR_Recover(&have, NULL));
+  for (i = 0; i < extent; i++) wrong += list[i] != (int)i;
+  CHECK(have == 1 && wrong == 0, "%d are wrong", wrong);
+}
+
+static void a_list_is_an_array_whose_length_is_a_region(void)
+{
+  size_t total = (size_t)(ranks * (ranks + 1) / 2), offset = (size_t)(rank * (rank + 1) / 2), extent = (size_t)rank + 1,
+         i;
+  int list[100];
+
+  begin();
+  OK(SCR_Init());
+  for (i = 0; i < extent; i++) list[i] = (int)(offset + i);
+  OK(SCR_Protect("total", &total, 1, sizeof total));
+  OK(SCR_Protect_array("list", list, sizeof *list, 1, &total, &offset, &extent));
+  OK(SCR_Checkpoint("ck"));
+  OK(SCR_Finalize());
+  run_of(2, list_is_read);
+  run_of(ranks, list_is_read);
+}
+
 static void a_large_array_is_read_by_other_ranks(void)
 {
   static const int counts[][2] = {{1, 2}, {2, 3}, {3, 4}, {4, 3}, {2, 4}, {3, 2}};
@@ -658,7 +691,7 @@ static void holes_and_overlaps_name_the_first_element(void)
   OK(SCR_Unprotect("w"));
   global[1] = 20;
   OK(SCR_Protect_array("v", u, 1, 2, global, offset, extent));
-  ALIKE(SCR_Recover(&have, NULL), SCR_ERR_MISSING, "the region v is not the same array");
+  ALIKE(SCR_Recover(&have, NULL), SCR_ERR_MISSING, ",10] of 1 bytes there, and [");
   OK(SCR_Finalize());
 }
 
@@ -1334,7 +1367,8 @@ static void a_tracked_file_and_its_record_are_no_files_of_the_program(void)
     OK(SCR_Start_output("ck", SCR_FLAG_CHECKPOINT));
     if (rank == 0) OK(SCR_Route_file(i ? "ck/tracked/log" : "log", file));
     if (rank == 0) append(file + strlen(case_dir) + 1, "mine\n");
-    CODE(SCR_Complete_output(1), SCR_ERR_ARG, i ? "is a file of the program, and the name of one" : "log, which rank 0");
+    CODE(SCR_Complete_output(1), SCR_ERR_ARG,
+         i ? "is a file of the program, and the name of one" : "log, which rank 0");
     OK(SCR_Finalize());
     check_text("prefix/log", "one\n");
   }
@@ -1696,6 +1730,7 @@ const test_case regions_cases[] = {CASE(regions_of_any_size_grow_and_shrink, ANY
                                    CASE(a_run_is_killed_while_it_recovers_regions, ""),
                                    CASE(a_command_lists_and_dumps_regions, "2"),
                                    CASE(an_array_is_read_by_any_number_of_ranks, "8"),
+                                   CASE(a_list_is_an_array_whose_length_is_a_region, "4"),
                                    CASE(a_large_array_is_read_by_other_ranks, "4"),
                                    CASE(an_array_of_a_lost_node_is_read_by_other_ranks, "8"),
                                    CASE(blocks_that_are_read_may_overlap, "4", "9"),
