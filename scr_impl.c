@@ -22933,8 +22933,8 @@ SCR_FN int scr_read_visit(const scr_objects* l, void* arg)
     w->found = 1;
     if (o->packed.n > 0) {
       rc = scr_read_extract(o, w->file);
-      scr.reading.no_place =
-          scr.reading.no_place || rc == SCR_ERR_SPACE || rc == SCR_ERR_IO || rc == SCR_ERR_MEM || rc == SCR_ERR_UNSAFE;
+      scr.reading.no_place = scr.reading.no_place || rc == SCR_ERR_SPACE || rc == SCR_ERR_IO || rc == SCR_ERR_MEM ||
+                             rc == SCR_ERR_UNSAFE || rc == SCR_ERR_PATH;
       return rc;
     }
     rc = scr_object_path(o, scr.world.prefix, l->id, 0, w->file, SCR_MAX_FILENAME);
@@ -23256,6 +23256,8 @@ typedef struct {
   int      strays;         /* or there is none, but so many complete checkpoints */
   char     dir[SCR_MAX_FILENAME];
   char     why[1792];            /* why none is left, apart from those that were tried */
+  int      other_id;             /* of the newest on the prefix that was rejected, but in other jobs; 0 for none */
+  char     other[256];           /* and its name */
   int      newest_id;            /* of the newest checkpoint on the prefix; 0 for none */
   char     newest[256];          /* and its name */
   char     choice[256];          /* name or directory of the user's choice */
@@ -23366,6 +23368,9 @@ SCR_FN void scr_restart_stake(const scr_index* index, int rc, int fetch, scr_can
   if (scr_index_newest(index, INT_MAX, NULL, &it) == SCR_SUCCESS)
     snprintf(c->newest, sizeof c->newest, "%.200s", scr_desc_name(&it.desc));
   c->newest_id = it.id;
+  if (scr_index_newest(index, INT_MAX, scr.world.job_key, &it) == SCR_SUCCESS)
+    snprintf(c->other, sizeof c->other, "%.200s", scr_desc_name(&it.desc));
+  c->other_id = it.id;
   c->fresh_served = scr_index_last_served(index, "SCR_FRESH_START", scr.world.job_key);
 }
 
@@ -23675,6 +23680,22 @@ SCR_FN int scr_restart_choice_served(int id)
   return rc == SCR_SUCCESS ? record : rc;
 }
 
+/*
+** The good checkpoint C is loaded: tell of one that is newer, and that the application has rejected, but not in this
+** job, which may have mended the cause.  Rank 0 only.
+*/
+SCR_FN void scr_restart_tell_rejected(const scr_candidate* c)
+{
+  int         id = scr_restart_cached(SCR_REJECTED_BEFORE, c->id, INT_MAX);
+  const char* name = id > 0 ? scr_desc_name(&scr_dataset_find(id)->desc) : c->other;
+
+  if (id == 0 && !c->no_fetch && c->other_id > c->id) id = c->other_id;
+  if (id > 0 && !c->rejected)
+    scr_warn("%s (dataset %d) is newer than %s, from which this run goes on, but the application rejected it in "
+             "another job; if the cause is mended, scr_index --current chooses it",
+             name, id, scr_desc_name(&scr_dataset_find(c->id)->desc));
+}
+
 /* The candidate C is loaded: rank 0 tells of newer checkpoints that this run does not fetch or, once, cannot reach. */
 SCR_FN void scr_restart_tell_lost(const scr_candidate* c)
 {
@@ -23728,6 +23749,7 @@ SCR_FN int scr_restart_take(const scr_candidate* c, const char* name)
   scr.offer.below = c->id + 1;
   if (!c->by_user) {
     if (c->strays > 0 && scr.world.rank == 0) scr_warn("%s", c->why);
+    if (scr.world.rank == 0) scr_restart_tell_rejected(c);
     scr_restart_tell_lost(c);
     return SCR_SUCCESS;
   }
@@ -27101,14 +27123,13 @@ SCR_FN int scr_tracks_meet(void)
 {
   scr_hash *           send = scr_hash_new(), *recv = scr_hash_new(), *seen = scr_hash_new();
   const scr_hash_elem *e, *c;
-  scr_vote             v = SCR_ZEROS;
-  int                  rc;
+  int                  own = scr_hash_size(scr.tracked) > 0, any = 0, bad = 0, rc;
 
   for (e = scr_hash_elem_first(scr.tracked); e != NULL; e = scr_hash_elem_next(e))
     scr_hash_spread(send, scr_hash_elem_key(e), "TRACKED", scr.world.comm);
-  v.max[0] = scr_hash_size(scr.tracked) > 0;
-  rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm);
-  if (v.max[0]) rc = scr_hash_exchange(send, recv, scr.world.comm);
+  rc =
+      scr_allreduce(&own, &any, 1, MPI_INT, MPI_MAX, scr.world.comm); /* no vote: the errors of routes are told later */
+  if (any) rc = scr_hash_exchange(send, recv, scr.world.comm);
   for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e))
     for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "TRACKED")); c != NULL;
          c = scr_hash_elem_next(c)) {
@@ -27121,7 +27142,10 @@ SCR_FN int scr_tracks_meet(void)
   scr_hash_delete(&send);
   scr_hash_delete(&recv);
   scr_hash_delete(&seen);
-  return v.max[0] ? scr_agree(rc, scr.world.comm) : rc;
+  own = rc != SCR_SUCCESS;
+  if (any && scr_allreduce(&own, &bad, 1, MPI_INT, MPI_MAX, scr.world.comm) == SCR_SUCCESS && bad)
+    rc = scr_agree(rc, scr.world.comm);
+  return rc;
 }
 
 /*

@@ -611,6 +611,15 @@ for starts in 1 2; do
   check "damaged on the prefix: after $starts starts, it is whole again" 0 r cat ck.2/r1
 done
 new
+check "rejected by another job: a job" 5 - $alone $MPIEXEC -n 2 "$tmp/named" c:ck.1 c:ck.2
+check "rejected by another job: it rejects the newest" 5 - $alone REJECT=1 $MPIEXEC -n 2 "$tmp/named"
+says "rejected by another job: it is named" 5 "ck.2 (dataset 2) is newer than ck.1, .*rejected it in another job; .* scr_index --current" $alone SCR_JOB_ID=8 $MPIEXEC -n 2 "$tmp/named"
+ended
+check "rejected by another job: it is chosen" 0 - "$BIN/scr_index" --current ck.2
+check "rejected by another job: the choice" 5 - $alone SCR_JOB_ID=8 $MPIEXEC -n 2 "$tmp/named"
+mv "$tmp/stderr" "$tmp/said"
+check "rejected by another job: nothing is told of the choice" 1 "" grep "rejected it" "$tmp/said"
+new
 check "in two places: a job" 5 - $alone $MPIEXEC -n 2 "$tmp/named" c:ck.1 c:ck.2
 for bypass in 1 0; do # in place, and fetched
   check "in two places: another job, bypass $bypass" 5 - $alone SCR_JOB_ID=8 SCR_FETCH_BYPASS=$bypass $MPIEXEC -n 2 "$tmp/named"
