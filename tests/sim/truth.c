@@ -477,6 +477,7 @@ void truth_loaded(process* p, int try, const char* name, int number)
   }
   truth.offered = number;
   truth_crowd(d, plan.cache_size);
+  if (plan.flush > 0) truth_overwritten(d); /* the start of a run copies what only the cache has */
   truth_replaces(d);
   totals.offered++;
   sim_note("loaded %s, number %d (must: %d, damages: %d)", name, number, truth.must, truth.damages);
