@@ -23257,7 +23257,7 @@ typedef struct {
   char     dir[SCR_MAX_FILENAME];
   char     why[1792];            /* why none is left, apart from those that were tried */
   int      other_id;             /* of the newest on the prefix that was rejected, but in other jobs; 0 for none */
-  char     other[256];           /* and its name */
+  char     other[128];           /* and its name */
   int      newest_id;            /* of the newest checkpoint on the prefix; 0 for none */
   char     newest[256];          /* and its name */
   char     choice[256];          /* name or directory of the user's choice */
@@ -23369,7 +23369,7 @@ SCR_FN void scr_restart_stake(const scr_index* index, int rc, int fetch, scr_can
     snprintf(c->newest, sizeof c->newest, "%.200s", scr_desc_name(&it.desc));
   c->newest_id = it.id;
   if (scr_index_newest(index, INT_MAX, scr.world.job_key, &it) == SCR_SUCCESS)
-    snprintf(c->other, sizeof c->other, "%.200s", scr_desc_name(&it.desc));
+    snprintf(c->other, sizeof c->other, "%.120s", scr_desc_name(&it.desc));
   c->other_id = it.id;
   c->fresh_served = scr_index_last_served(index, "SCR_FRESH_START", scr.world.job_key);
 }
@@ -25308,16 +25308,15 @@ SCR_FN const char* scr_run_without_cache(void)
 }
 
 /*
-** Returns 1 if the checkpoint of NOTE, which INDEX has, is not whole on the prefix any more, as others have removed
-** files of it, or a run has found it damaged: whatever the note says about that, as an earlier start may have found it
-** out.
+** Returns 1 if others have removed files of the checkpoint of NOTE, which INDEX has, from the prefix: whatever the note
+** says about that, as an earlier start may have found it out.
 */
 SCR_FN int scr_run_is_purged(const scr_index* index, const scr_flush_note* note)
 {
   scr_index_item it;
 
   return note->flags & SCR_FLAG_CHECKPOINT && scr_index_same(index, &note->identity, &it) && it.complete &&
-         !it.failed && !it.passed && (it.unread == SCR_UNREAD_DAMAGED || !scr_prefix_has(scr.world.prefix, &it));
+         !it.failed && !it.passed && !scr_prefix_has(scr.world.prefix, &it);
 }
 
 /*
@@ -25348,20 +25347,6 @@ SCR_FN int scr_run_is_lost(const scr_index* index, int newest, const scr_flush_n
   return note->flags & SCR_FLAG_CHECKPOINT && note->location & SCR_LOCATION_CACHE && !scr.fresh_start &&
          (note->id > newest || note->id == scr_choice_in_cache(index)) &&
          (!(note->location & SCR_LOCATION_PREFIX) || scr_run_is_purged(index, note));
-}
-
-/*
-** Returns 1 if NOTE is of checkpoint NEWEST, which this run can fetch from the prefix, and of which a cache that it has
-** not found has another copy: the fetch may yet find out that the one on the prefix is damaged.
-*/
-SCR_FN int scr_run_is_spare(const scr_index* index, int newest, const scr_flush_note* note)
-{
-  scr_index_item it;
-  int            fetch = 1;
-
-  scr_param_int(scr.world.params, "SCR_FETCH", &fetch);
-  return fetch && !scr.fresh_start && note->id == newest && note->location & SCR_LOCATION_CACHE &&
-         scr_index_same(index, &note->identity, &it);
 }
 
 /* Returns 1 if the dataset of NOTE is in the cache of this job, with which this run does without. */
@@ -25509,10 +25494,9 @@ SCR_FN int scr_run_keep_missed(scr_record* r, const scr_index* index, const char
 
 /*
 ** Remove the notes that earlier runs have left in R, except these: of datasets that are set aside, if work is lost with
-** them; of lost checkpoints, until the prefix has a newer one, or the user chooses another; of the newest that the
-** prefix has, which may be damaged there; of lost outputs before the lost checkpoints; of other lost outputs, until the
-** next run; and of flushed checkpoints, while the prefix has no index.  Notes of the datasets that this run has found
-** are written anew later.
+** them; of lost checkpoints, until the prefix has a newer one, or the user chooses another; of lost outputs before
+** these; of other lost outputs, until the next run; and of flushed checkpoints, while the prefix has no index.  Notes
+** of the datasets that this run has found are written anew later.
 */
 SCR_FN SCR_APART void scr_run_sift_notes(scr_record* r, const scr_index* index)
 {
@@ -25538,12 +25522,6 @@ SCR_FN SCR_APART void scr_run_sift_notes(scr_record* r, const scr_index* index)
       scr_warn("%s deletes %s (dataset %d) from the cache, and the prefix has %s", scr_run_without_cache(),
                *note.name ? note.name : "a checkpoint", note.id,
                lost && note.id > until ? "no checkpoint that is so new" : "no copy of it");
-    if (!lost && scr_run_is_spare(index, newest, &note) && !scr_run_is_replaced(&note)) {
-      if (*note.where == '\0') memcpy(note.where, where, sizeof where);
-      scr_flush_file_put(r, &note);
-      if (n == 0 && scr_choice_in_cache(index) == 0) scr_run_tell_lost(&note, n++); /* unless the fetch succeeds */
-      continue;
-    }
     if (!lost) {
       if (!scr_run_leaves_output(newest, kept, &note)) continue;
       scr_run_tell_output(&note, where);

@@ -601,15 +601,6 @@ check "a map that is lost: a job" 5 - $alone $MPIEXEC -n 2 "$tmp/named" c:ck.1 c
 rm ck.2/.scr/rank2file.0.0.scr
 for i in 1 2; do says "a map that is lost: start $i of another job" 5 "ck.2 (dataset 2, in the cache of job 7 .* cannot be reached by this run" $alone SCR_JOB_ID=8 $MPIEXEC -n 2 "$tmp/named"; done
 says "a map that is lost: the cache of the first job still has it" 0 "dataset 2 is in" "$BIN/scr_scavenge"
-for starts in 1 2; do
-  new
-  check "damaged on the prefix: a job" 5 - $alone $MPIEXEC -n 2 "$tmp/named" c:ck.1 c:ck.2
-  printf x >ck.2/r1
-  for i in $(seq $starts); do says "damaged on the prefix: start $i of $starts of another job" 5 "ck.2 (dataset 2, in the cache of job 7 .* goes on from the older ck.1" $alone SCR_JOB_ID=8 $MPIEXEC -n 2 "$tmp/named"; done
-  ended
-  says "damaged on the prefix: after $starts starts, the cache of the first job still has it" 0 "dataset 2 is in" "$BIN/scr_scavenge"
-  check "damaged on the prefix: after $starts starts, it is whole again" 0 r cat ck.2/r1
-done
 new
 check "rejected by another job: a job" 5 - $alone $MPIEXEC -n 2 "$tmp/named" c:ck.1 c:ck.2
 check "rejected by another job: it rejects the newest" 5 - $alone REJECT=1 $MPIEXEC -n 2 "$tmp/named"
@@ -619,13 +610,6 @@ check "rejected by another job: it is chosen" 0 - "$BIN/scr_index" --current ck.
 check "rejected by another job: the choice" 5 - $alone SCR_JOB_ID=8 $MPIEXEC -n 2 "$tmp/named"
 mv "$tmp/stderr" "$tmp/said"
 check "rejected by another job: nothing is told of the choice" 1 "" grep "rejected it" "$tmp/said"
-new
-check "in two places: a job" 5 - $alone $MPIEXEC -n 2 "$tmp/named" c:ck.1 c:ck.2
-for bypass in 1 0; do # in place, and fetched
-  check "in two places: another job, bypass $bypass" 5 - $alone SCR_JOB_ID=8 SCR_FETCH_BYPASS=$bypass $MPIEXEC -n 2 "$tmp/named"
-  mv "$tmp/stderr" "$tmp/said"
-  check "in two places: another job, bypass $bypass, misses nothing" 1 "" grep "cannot be reached" "$tmp/said"
-done
 new
 check "deleted during a run: a job" 5 - $alone $MPIEXEC -n 2 "$tmp/named" c:ck.1 "x:$BIN/scr_index --delete ck.1 --force" c:ck.2
 check "deleted during a run: its files are gone" 1 "" test -e ck.1/r1

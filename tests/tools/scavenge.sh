@@ -222,7 +222,6 @@ says "a later start in vain" 0 "^an earlier run had its files where the last one
 whole "a later start in vain"
 SCR_JOB_ID=8 run --steps 600
 check "after it is saved: the answer" 0 "$calm" answer
-SCR_JOB_ID=8 run --steps 650 # the prefix has a newer one now
 check "after it is saved: earlier nodes are forgotten" 0 "" sh -c '"$1" "$2/.scr/nodes.scr" | grep BEFORE; :' sh "$BIN/scr_print_hash_file" "$p"
 
 # a prefix that was moved, and a start there that is refused
