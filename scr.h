@@ -282,7 +282,8 @@ SCR_API const char* SCR_Configf(const char* format, ...) SCR_FORMAT(1, 2);
 ** receives the path of NAME if that can be read, unless another number of ranks wrote the checkpoint.  What FILE names
 ** must not be written to, and is there until the next Start_output.
 **
-** Errors: ARG: no NAME or FILE.  PATH: NAME is too long, not below the prefix, or of the library.  MISSING: no such
+** Errors: ARG: no NAME or FILE, or the library has added a file of this name, for regions or a tracked file.  PATH:
+** NAME is too long, not below the prefix, or of the library.  MISSING: no such
 ** file in the loaded checkpoint.  FORMAT, CRC: the map of a checkpoint that is read in place is damaged.  IO, SPACE: a
 ** directory or file cannot be made.  UNSAFE: somebody else has put a file or link at the path.  FILE then receives "".
 ** In an open dataset, Complete_output then fails on all ranks with this error; in a restart the rank passes 0 to
@@ -507,7 +508,8 @@ SCR_API int SCR_Checkpoint(const char* name);
 ** older one is taken; one that has no regions is passed over by this run alone.  What it has and the program does not
 ** protect is left alone, with one warning.  Another number of ranks than wrote it fills blocks of arrays, and other
 ** regions only if they are the same on all ranks that wrote them, and rank 0 protects them.  Files of SCR_Track are cut
-** as by SCR_Start_restart.  Until the run writes a checkpoint it may be called again, for other regions.  Collective.
+** as by SCR_Start_restart.  Until the run writes a checkpoint it may be called again, for other regions; tracked files
+** are appended to after the last one.  Collective.
 **
 ** Errors: MISSING: the checkpoint lacks a region or array, it has another size there, or it is not the same on all
 ** ranks that wrote it; SCR_Region_size tells.  DIFFER: rank 0 does not protect it, or another array of its name.  After
@@ -559,14 +561,14 @@ SCR_API int SCR_Get_regions(void);
 ** Track a file on the prefix to which the program only appends: a log, a time series, a trajectory.
 **
 ** PATH is below the prefix, named as for SCR_Route_file; the file may not exist yet.  Each is tracked by one rank;
-** others may append to it, too.  A rank writes all that it has to the file (fflush) before it completes a checkpoint.
-** When all ranks have come, Complete_output of a checkpoint syncs the file and records its length; SCR_Start_restart
-** from that checkpoint, by any number of ranks and also in runs that do not track it, cuts it back to this length.  So
-** no line is there twice, and none is missing.  What is cut off goes to PATH.scr-cut.  If an earlier restart has cut
-** off what followed it, and the program has appended nothing since, both are there, so that all can be put back: cat
-** PATH.scr-cut >>PATH.  Else it replaces what was there.  PATH.scr-cut.end notes where the file ended.  Open the file
-** after the restart, for appending; a run that starts from the beginning empties it itself.  SCR_Finalize forgets the
-** name.  Not collective; after SCR_Init.
+** others may append to it, too.  A rank writes all that it has to the file (fflush, and fsync if another node tracks
+** it) before it completes a checkpoint.  When all ranks have come, Complete_output of a checkpoint syncs the file and
+** records its length; SCR_Start_restart from that checkpoint, by any number of ranks and also in runs that do not track
+** it, cuts it back to this length.  So no line is there twice, and none is missing.  What is cut off goes to
+** PATH.scr-cut.  If an earlier restart has cut off what followed it, and the program has appended nothing since, both
+** are there, so that all can be put back: cat PATH.scr-cut >>PATH.  Else it replaces what was there.  PATH.scr-cut.end
+** notes where the file ended.  Open the file after the restart, for appending; a run that starts from the beginning
+** empties it itself.  SCR_Finalize forgets the name.  Not collective; after SCR_Init.
 **
 ** Errors: ARG: no PATH.  PATH: it is too long, or its last part, of more than 160 bytes; it is not below the prefix, or
 ** is of the library.  In Complete_output: IO: the file cannot be read, or is a link.  MISSING: it is no plain file.

@@ -26951,9 +26951,10 @@ SCR_FN int scr_run_choose(const char* name)
 ** Failure    An error code, agreed on over the world.
 ** ====================================================================================================== */
 
-#define SCR_TRACK_PIECE    ((size_t)64 << 10) /* that is copied at a time */
-#define SCR_TRACK_BLOCK    4096               /* bytes at the end of a file whose checksum is recorded, at most */
-#define SCR_TRACK_NAME_MAX 160 /* bytes of the last component; room for .scr-cut.end.<host>.<process>.<n>.tmp */
+#define SCR_TRACK_PIECE      ((size_t)64 << 10) /* that is copied at a time */
+#define SCR_TRACK_BLOCK      4096               /* bytes at the end of a file whose checksum is recorded, at most */
+#define SCR_TRACK_RECORD_MAX ((uint64_t)SCR_MAX_FILENAME + 1024) /* bytes of a record, at most */
+#define SCR_TRACK_NAME_MAX   160 /* bytes of the last component; room for .scr-cut.end.<host>.<process>.<n>.tmp */
 
 /* How long the file REL below the prefix was when the loaded checkpoint was complete. */
 typedef struct {
@@ -27123,6 +27124,7 @@ SCR_FN int scr_tracks_meet(void)
   own = rc != SCR_SUCCESS;
   if (any && scr_allreduce(&own, &bad, 1, MPI_INT, MPI_MAX, scr.world.comm) == SCR_SUCCESS && bad)
     rc = scr_agree(rc, scr.world.comm);
+  if (rc == SCR_ERR_MPI) scr_step_on(1); /* no rank goes on alone: scr_complete is another step of the same call */
   return rc;
 }
 
@@ -27140,7 +27142,7 @@ SCR_FN void scr_tracks_put(int valid, scr_phase phase)
 /*
 ** *IS becomes 1, and R the record, if the file REL of the loaded checkpoint, of which F tells size and checksum, is the
 ** record of a tracked file: its path ends in the name that it records.  *IS is 0 for all other files.  Returns the
-** error of reading REL; SCR_ERR_FORMAT if it is damaged, and may have been a record.
+** error of reading REL; SCR_ERR_FORMAT if it is damaged, as its checksum tells, if it has one, and may be a record.
 */
 SCR_FN int scr_track_read(const char* rel, const scr_file* f, int* is, scr_track_record* r)
 {
@@ -27151,12 +27153,12 @@ SCR_FN int scr_track_read(const char* rel, const scr_file* f, int* is, scr_track
   int            rc;
 
   *is = 0;
-  if (strstr(rel, "/tracked/") == NULL) return SCR_SUCCESS;
+  if (strstr(rel, "/tracked/") == NULL || f->size > SCR_TRACK_RECORD_MAX) return SCR_SUCCESS;
+  *file = '\0';
+  h = scr_hash_new();
   rc = scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, rel);
   if (rc == SCR_SUCCESS) rc = scr_route_loaded(path, file);
-  if (rc != SCR_SUCCESS) return rc;
-  h = scr_hash_new();
-  rc = scr_hash_file_read(file, h);
+  if (rc == SCR_SUCCESS) rc = scr_hash_file_read(file, h);
   if (rc == SCR_SUCCESS && (e = scr_hash_elem_first(scr_hash_get(h, "TRACKED"))) != NULL) {
     n = (size_t)snprintf(end, sizeof end, "/tracked/%.*s", SCR_MAX_FILENAME - 1, scr_hash_elem_key(e));
     *is = strlen(rel) >= n && strcmp(rel + strlen(rel) - n, end) == 0 && scr_path_is_safe_rel(scr_hash_elem_key(e)) &&
@@ -27170,9 +27172,10 @@ SCR_FN int scr_track_read(const char* rel, const scr_file* f, int* is, scr_track
   if (rc == SCR_ERR_FORMAT) rc = scr_file_check(file, f, 1); /* whole: a file of the program's own */
   if (rc == SCR_ERR_CRC || rc == SCR_ERR_MISSING || rc == SCR_ERR_NOT_FOUND)
     rc = SCR_ERR(SCR_ERR_FORMAT,
-                 "%s, which tells how long a tracked file was in the checkpoint, is damaged: start again, so that it "
-                 "is rebuilt, or choose an older checkpoint; SCR_TRACK=0 leaves tracked files as they are",
-                 file);
+                 "%s, which may tell how long a tracked file was in the checkpoint, is damaged: a new start rebuilds "
+                 "it if it can, and scr_index --current chooses this checkpoint then, or an older one; SCR_TRACK=0 "
+                 "leaves tracked files as they are",
+                 *file ? file : rel);
   return rc;
 }
 

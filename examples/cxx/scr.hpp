@@ -134,8 +134,10 @@ public:
   // Name a region: an object, COUNT elements at DATA, those of a std::span, or a vector.  Whenever regions are written,
   // the library is told where the elements of a vector are; before they are read, it gets its size in the checkpoint.
   template <class T> void protect(const std::string& name, T& object) {
-    if constexpr (std::is_trivially_copyable_v<T> && is_range<T>(nullptr)) protect(name, object.data(), object.size());
-    else protect(name, &object, 1);
+    if constexpr (std::is_trivially_copyable_v<T> && std::is_pointer_v<decltype(lent(object, 0))>)
+      if (void* at = lent(object, 0); at < &object || at >= &object + 1)
+        return protect(name, object.data(), object.size());
+    protect(name, &object, 1);
   }
   template <class T> void protect(const std::string& name, T* data, std::size_t count) {
     check(SCR_Protect(name.c_str(), data, count, size<T>()));
@@ -164,7 +166,6 @@ public:
     vectors_.erase(name);
     check(SCR_Unprotect(name.c_str()));
   }
-
   void checkpoint(const std::optional<std::string>& name = std::nullopt) {
     output to(name);
     put_regions();
@@ -191,8 +192,8 @@ public:
   void get_regions() { move_regions(true, SCR_Get_regions); }
 
 private:
-  template <class T> static constexpr bool is_range(decltype(std::declval<T&>().data())) { return true; }
-  template <class T> static constexpr bool is_range(...) { return false; }
+  template <class T> static auto lent(T& by, int) -> decltype(void(by.size()), by.data()) { return by.data(); }
+  template <class T> static void lent(T&, ...) {}
   template <class T, class E = std::remove_all_extents_t<T>> static constexpr std::size_t size() {
     static_assert(std::is_trivially_copyable_v<E> && !std::is_const_v<E> && !std::is_pointer_v<E>,
                   "a region has trivially copyable elements, which can be changed, and are no addresses");
@@ -239,7 +240,6 @@ private:
     check(move()); // on all ranks, whatever is the matter with this one
     check(mine);
   }
-
   bool running_ = true;
   int exceptions_ = std::uncaught_exceptions();
   std::map<std::string, std::function<int(bool reading)>> vectors_; // each tells the library where its vector is

@@ -318,26 +318,40 @@ struct view {
   std::size_t size() const { return n; }
 };
 
+// What has its elements itself is a region of all that it has.
+struct holder {
+  std::size_t n = 0;
+  int step = 0, element[4] = {};
+  int* data() { return element; }
+  std::size_t size() const { return n; }
+};
+
 // On one rank a vector has become too small when it is read: all ranks have an exception, and go on together.
 void shrunk() {
   std::vector<double> u(10, 1.0), lent(5, 2.0);
   view v{lent.data(), lent.size()};
+  holder h;
   const std::size_t n = static_cast<std::size_t>(ranks), r = static_cast<std::size_t>(rank);
   const scr::block<1> part{{10 * n}, {10 * r}, {10}};
   {
     scr::session run;
     run.protect_array("u", u, part);
     run.protect("v", v);
+    run.protect("h", h);
+    h = {2, 7, {1, 2, 3, 4}};
     run.checkpoint("c");
+    h = {};
   }
   scr::session run;
   run.protect_array("u", u, part);
   run.protect("v", v);
+  run.protect("h", h);
   if (rank == 1) u.resize(3);
   CHECK(fails(SCR_ERR_DIFFER, [&] { run.recover(); }));
   u.assign(10, 0.0);
   lent.assign(5, 0.0);
   CHECK(run.recover() == "c" && u == std::vector<double>(10, 1.0) && lent == std::vector<double>(5, 2.0));
+  CHECK(h.n == 2 && h.step == 7 && h.element[3] == 4);
 }
 
 // What cannot be filled is an exception on all ranks, and names the region; the next call may be right.

@@ -1265,7 +1265,7 @@ static void a_damaged_record_of_a_tracked_file_is_not_passed_over(void)
   OK(SCR_Init());
   OK(SCR_Have_restart(&have, NULL));
   damage_record_of("ck2");
-  ALIKE(SCR_Start_restart(NULL), SCR_ERR_FORMAT, "is damaged: start again");
+  ALIKE(SCR_Start_restart(NULL), SCR_ERR_FORMAT, "is damaged: a new start rebuilds it");
   OK(SCR_Finalize());
   check_text("prefix/log", "one\ntwo\nthree\n");
   OK(SCR_Init()); /* which rebuilds it */
