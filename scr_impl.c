@@ -25870,7 +25870,8 @@ SCR_FN int scr_start_run(MPI_Comm comm)
 **            log, MPI helpers, world, state, encode, cache, flush, asynchronous flush, room, fetch, restart choice,
 **            run, halt
 ** Offers     scr_route_rel, scr_route_own, scr_route_new, scr_route_loaded, scr_route_plain, scr_pass_on,
-**            scr_accept_loaded, scr_reject_loaded, scr_open_fails, scr_open_failed, scr_start, scr_complete
+**            scr_accept_loaded, scr_reject_loaded, scr_open_fails, scr_open_failed, scr_start, scr_names_twice,
+**            scr_complete
 ** Invariants
 **   O2  A dataset is committed on no rank before it is protected on all.
 ** Failure    An error code, agreed on over the world.
@@ -26406,30 +26407,47 @@ SCR_FN int scr_complete_meet(const scr_entry* own, scr_hash* recv)
   return rc;
 }
 
+/* The first name that two ranks, *ONE and *OTHER, have in NAMES: <rank>/KIND/<name>; NULL if there is none. */
+SCR_FN const char* scr_names_twice(const scr_hash* names, const char* kind, int* one, int* other)
+{
+  scr_hash*            seen = scr_hash_new();
+  const scr_hash_elem *e, *c;
+  const char*          name = NULL;
+
+  for (e = scr_hash_elem_first(names); e != NULL && name == NULL; e = scr_hash_elem_next(e))
+    for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), kind)); c != NULL && name == NULL;
+         c = scr_hash_elem_next(c)) {
+      const char* before = scr_hash_elem_get_first_val(seen, scr_hash_elem_key(c));
+      if (before != NULL) {
+        name = scr_hash_elem_key(c);
+        *one = atoi(before);
+        *other = atoi(scr_hash_elem_key(e));
+      }
+      scr_hash_set_kv(seen, scr_hash_elem_key(c), scr_hash_elem_key(e));
+    }
+  scr_hash_delete(&seen);
+  return name;
+}
+
 /*
 ** SCR_ERR_ARG on a rank that finds that two ranks registered the same file; *TWICE becomes 1.  RC is this rank's result
 ** so far; a missing file may be due to this, so that this error replaces it.  Collective over the world.
 */
 SCR_FN int scr_complete_unique(const scr_entry* own, int rc, int* twice)
 {
-  scr_hash *     recv = scr_hash_new(), *seen = scr_hash_new();
-  scr_hash_elem *e, *c;
-  int            err;
+  scr_hash*   recv = scr_hash_new();
+  const char* name;
+  int         one, other, err;
 
   if ((err = scr_complete_meet(own, recv)) != SCR_SUCCESS) rc = err;
-  for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e))
-    for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "FILE")); c != NULL; c = scr_hash_elem_next(c)) {
-      const char* other = scr_hash_elem_get_first_val(seen, scr_hash_elem_key(c));
-      *twice |= other != NULL;
-      if (other != NULL && (rc == SCR_SUCCESS || rc == SCR_ERR_MISSING))
-        rc = SCR_ERR(SCR_ERR_ARG,
-                     "ranks %s and %s registered the same file %s; each rank needs its own, or SCR_CACHE_BYPASS=1 to "
-                     "write it on the prefix together",
-                     other, scr_hash_elem_key(e), scr_hash_elem_key(c));
-      scr_hash_set_kv(seen, scr_hash_elem_key(c), scr_hash_elem_key(e));
-    }
+  name = scr_names_twice(recv, "FILE", &one, &other);
+  *twice |= name != NULL;
+  if (name != NULL && (rc == SCR_SUCCESS || rc == SCR_ERR_MISSING))
+    rc = SCR_ERR(SCR_ERR_ARG,
+                 "ranks %d and %d registered the same file %s; each rank needs its own, or SCR_CACHE_BYPASS=1 to "
+                 "write it on the prefix together",
+                 one, other, name);
   scr_hash_delete(&recv);
-  scr_hash_delete(&seen);
   return rc;
 }
 
@@ -27100,29 +27118,22 @@ SCR_FN int scr_tracks_write(void)
 */
 SCR_FN int scr_tracks_meet(void)
 {
-  scr_hash *           send = scr_hash_new(), *recv = scr_hash_new(), *seen = scr_hash_new();
-  const scr_hash_elem *e, *c;
-  int                  own = scr_hash_size(scr.tracked) > 0, any = 0, bad = 0, rc;
+  scr_hash *           send = scr_hash_new(), *recv = scr_hash_new();
+  const scr_hash_elem* e;
+  const char*          name;
+  int                  mine = scr_hash_size(scr.tracked) > 0, any = 0, failed, one, other, rc;
 
   for (e = scr_hash_elem_first(scr.tracked); e != NULL; e = scr_hash_elem_next(e))
     scr_hash_spread(send, scr_hash_elem_key(e), "TRACKED", scr.world.comm);
-  rc =
-      scr_allreduce(&own, &any, 1, MPI_INT, MPI_MAX, scr.world.comm); /* no vote: the errors of routes are told later */
+  /* no vote: the errors of routes are told later */
+  rc = scr_allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, scr.world.comm);
   if (any) rc = scr_hash_exchange(send, recv, scr.world.comm);
-  for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e))
-    for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "TRACKED")); c != NULL;
-         c = scr_hash_elem_next(c)) {
-      const char* other = scr_hash_elem_get_first_val(seen, scr_hash_elem_key(c));
-      if (other != NULL)
-        rc = SCR_ERR(SCR_ERR_ARG, "ranks %s and %s both track %s: each file is tracked by one rank", other,
-                     scr_hash_elem_key(e), scr_hash_elem_key(c));
-      scr_hash_set_kv(seen, scr_hash_elem_key(c), scr_hash_elem_key(e));
-    }
+  if ((name = scr_names_twice(recv, "TRACKED", &one, &other)) != NULL)
+    rc = SCR_ERR(SCR_ERR_ARG, "ranks %d and %d both track %s: each file is tracked by one rank", one, other, name);
   scr_hash_delete(&send);
   scr_hash_delete(&recv);
-  scr_hash_delete(&seen);
-  own = rc != SCR_SUCCESS;
-  if (any && scr_allreduce(&own, &bad, 1, MPI_INT, MPI_MAX, scr.world.comm) == SCR_SUCCESS && bad)
+  failed = rc != SCR_SUCCESS;
+  if (any && scr_allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, scr.world.comm) == SCR_SUCCESS && any)
     rc = scr_agree(rc, scr.world.comm);
   if (rc == SCR_ERR_MPI) scr_step_on(1); /* no rank goes on alone: scr_complete is another step of the same call */
   return rc;

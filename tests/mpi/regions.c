@@ -882,6 +882,18 @@ static void a_restart_cuts_tracked_files(void)
   check_text("prefix/log.scr-cut", "two again\n");
 }
 
+/* A run that begins, and writes the checkpoints ck1 and ck2, of A and a log that rank 0 tracks. */
+static void write_two_with_a_log(int* a)
+{
+  OK(SCR_Init());
+  if (rank == 0) append("prefix/log", "one\n");
+  if (rank == 0) OK(SCR_Track("log"));
+  OK(SCR_Protect("a", a, 1, sizeof *a));
+  OK(SCR_Checkpoint("ck1"));
+  if (rank == 0) append("prefix/log", "two\n");
+  OK(SCR_Checkpoint("ck2"));
+}
+
 /* A run that goes back to another checkpoint than the one it has restarted from, or to the same one again. */
 static void each_restart_of_a_run_cuts_tracked_files(void)
 {
@@ -889,13 +901,7 @@ static void each_restart_of_a_run_cuts_tracked_files(void)
 
   begin();
   set("SCR_FLUSH=1");
-  OK(SCR_Init());
-  if (rank == 0) append("prefix/log", "one\n");
-  if (rank == 0) OK(SCR_Track("log"));
-  OK(SCR_Protect("a", &a, 1, sizeof a));
-  OK(SCR_Checkpoint("ck1"));
-  if (rank == 0) append("prefix/log", "two\n");
-  OK(SCR_Checkpoint("ck2"));
+  write_two_with_a_log(&a);
   OK(SCR_Finalize());
   OK(SCR_Init());
   OK(SCR_Start_restart(NULL));
@@ -1253,13 +1259,7 @@ static void a_damaged_record_of_a_tracked_file_is_not_passed_over(void)
 
   begin();
   set("SCR_CACHE_SIZE=2");
-  OK(SCR_Init());
-  if (rank == 0) append("prefix/log", "one\n");
-  if (rank == 0) OK(SCR_Track("log"));
-  OK(SCR_Protect("a", &a, 1, sizeof a));
-  OK(SCR_Checkpoint("ck1"));
-  if (rank == 0) append("prefix/log", "two\n");
-  OK(SCR_Checkpoint("ck2"));
+  write_two_with_a_log(&a);
   if (rank == 0) append("prefix/log", "three\n");
   OK(SCR_Finalize());
   OK(SCR_Init());
