@@ -10779,6 +10779,18 @@ SCR_FN int scr_publish_has_copy(const scr_publication* p)
   return rc == SCR_SUCCESS && seen.renamed > 0;
 }
 
+/* The rival that P hits which the user has chosen, and no run has served yet; NULL if there is none. */
+SCR_FN const scr_rival* scr_publish_hits_choice(const scr_publication* p, const scr_index* index)
+{
+  scr_choice c;
+  int        i;
+
+  scr_choice_read(index, &c);
+  for (i = 0; i < p->rivals && c.by_user && c.until == 0; i++)
+    if (p->rival[i].hit && p->rival[i].identity.id == c.id && strcmp(p->rival[i].dir, c.dir) == 0) return &p->rival[i];
+  return NULL;
+}
+
 /*
 ** Write the summary of P.  Then, in one update of the index, remove the rivals that P hits and enter P, with what has
 ** been decided about it and, as the newer datasets that it replaces are gone then, the user's choice of it.  *COMMITTED
@@ -10786,15 +10798,17 @@ SCR_FN int scr_publish_has_copy(const scr_publication* p)
 */
 SCR_FN int scr_publish_enter(const scr_publication* p, int* committed)
 {
-  char       path[SCR_MAX_FILENAME];
-  scr_index  index;
-  scr_choice c;
-  int        i, id = p->desc.identity.id, rc = scr_summary_path(p->prefix, p->dir, path);
+  char             path[SCR_MAX_FILENAME];
+  const scr_rival* chosen = NULL;
+  scr_index        index;
+  scr_choice       c;
+  int              i, id = p->desc.identity.id, rc = scr_summary_path(p->prefix, p->dir, path);
 
   *committed = 0;
   if (rc == SCR_SUCCESS) rc = scr_summary_write(path, &p->desc);
   if (rc != SCR_SUCCESS) return rc;
   rc = scr_index_open(&index, p->prefix);
+  if (rc == SCR_SUCCESS) chosen = scr_publish_hits_choice(p, &index);
   for (i = 0; i < p->rivals && rc == SCR_SUCCESS; i++)
     if (p->rival[i].hit) scr_index_remove(&index, p->rival[i].identity.id, p->rival[i].dir);
   if (rc == SCR_SUCCESS) rc = scr_index_set(&index, &p->desc, p->dir);
@@ -10805,6 +10819,11 @@ SCR_FN int scr_publish_enter(const scr_publication* p, int* committed)
     scr_index_set_current(&index, id, p->dir, 1);
   rc = scr_index_close(&index, rc, 1);
   *committed = rc == SCR_SUCCESS || scr_publish_is_indexed(p, 1);
+  if (*committed && chosen != NULL)
+    scr_warn(
+        "%s (dataset %d) takes the place of %s (dataset %d), which the user has chosen, as it has files of the same "
+        "names: the next run starts from the newest again",
+        scr_desc_name(&p->desc), id, chosen->dir, chosen->identity.id);
   return rc;
 }
 

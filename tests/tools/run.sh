@@ -614,6 +614,13 @@ new
 check "deleted during a run: a job" 5 - $alone $MPIEXEC -n 2 "$tmp/named" c:ck.1 "x:$BIN/scr_index --delete ck.1 --force" c:ck.2
 check "deleted during a run: its files are gone" 1 "" test -e ck.1/r1
 says "deleted during a run: the other is there" 0 "YES.* ck.2" "$BIN/scr_index" --long
+new
+says "a choice during a run, which writes to the same files: it is told" 5 "a (dataset 3) takes the place of a (dataset 1), which the user has chosen" $alone $MPIEXEC -n 2 "$tmp/named" c:a c:b "x:$BIN/scr_index --current a" c:a
+ended
+check "a choice during a run: the remedy" 0 - "$BIN/scr_index" --current a
+check "a choice during a run: a run that goes on from it" 5 - $alone $MPIEXEC -n 2 "$tmp/named" c:a
+mv "$tmp/stderr" "$tmp/said"
+check "a choice during a run: once it is served, no word of it" 1 "" grep "takes the place" "$tmp/said"
 chosen "a choice that another job's cache has"
 for i in 1 2; do says "a choice that another job's cache has: start $i in vain" 4 "choice, the checkpoint ck.1, cannot be loaded.*; ck.1 (dataset 1, in the cache of job 7" $alone SCR_JOB_ID=8 $MPIEXEC -n 2 "$tmp/named" c:ck.3; done
 says "a choice that another job's cache has is saved" 0 "dataset 1 is in" "$BIN/scr_postrun"
