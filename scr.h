@@ -148,8 +148,9 @@ extern "C" {
 
 /* Flags of SCR_Start_output; a bit mask. */
 #define SCR_FLAG_NONE       0
-#define SCR_FLAG_CHECKPOINT 1 /* a restart can use it */
-#define SCR_FLAG_OUTPUT     2 /* always flushed to the prefix */
+#define SCR_FLAG_CHECKPOINT 1                /* a restart can use it */
+#define SCR_FLAG_OUTPUT     2                /* always flushed to the prefix */
+#define SCR_FLAG_LINE(n)    (((n) + 1) << 8) /* kept by the line CKPT=n, n in 0..254, whatever its INTERVAL */
 
 /* ---- error codes: X(name, value, text) ----------------------------------------------------------------------- */
 
@@ -391,7 +392,8 @@ SCR_API int SCR_Complete_checkpoint(int valid);
 ** Start a dataset.
 **
 ** NAME is the same on every rank; NULL names it scr.dataset.<id>.  FLAGS is a mask of SCR_FLAG_*.  Older datasets may
-** leave the cache for it, or be flushed first.  Collective.
+** leave the cache for it, or be flushed first.  SCR_FLAG_LINE is for programs that know which of their checkpoints have
+** to survive what; unless SCR_COPY_TYPE is FILE and has that line, it changes nothing.  Collective.
 **
 ** Errors: ARG: a flag, or the name.  DIFFER: the ranks gave different arguments.  NO_RESTART: as SCR_Have_restart.
 ** SPACE: there is no room, and what is in the cache cannot be flushed.  IO, PATH, UNSAFE: a directory cannot be made.

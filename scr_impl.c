@@ -3294,9 +3294,9 @@ typedef enum {
   X(CKPT, COUNT, NULL, NULL, LINE,                                                                                     \
     "`CKPT=<n>`: how to protect every INTERVAL-th checkpoint, with ENABLED (1), INTERVAL (1), OUTPUT (0), BYPASS "     \
     "(SCR_CACHE_BYPASS), STORE, TYPE (SINGLE, PARTNER, XOR or RS), GROUP, SET_SIZE, SET_FAILURES and HOP_DISTANCE "    \
-    "(1; the distance between the "                                                                                    \
-    "members of a set in a line of groups); the largest INTERVAL that divides the checkpoint's number wins; needs "    \
-    "SCR_COPY_TYPE=FILE; files and SCR_Config only.")
+    "(1; the distance between the members of a set in a line of groups); the largest INTERVAL that divides the "       \
+    "checkpoint's number wins, unless the program names the line, by SCR_FLAG_LINE; needs SCR_COPY_TYPE=FILE; files "  \
+    "and SCR_Config only.")
 
 /* The children of lines: X(line, name, type, choices of an ENUM).  GROUPS accepts any names. */
 #define SCR_PARAM_CHILDREN(X)                                                                                          \
@@ -16745,15 +16745,20 @@ SCR_FN int scr_reddescs_create(scr_world* w, int rc)
   return rc;
 }
 
+#define SCR_FLAG_LINES 0xff00 /* the bits of SCR_FLAG_LINE */
+
 /*
-** The descriptor for a new dataset: for output, the first enabled line with OUTPUT=1, if any; else, for a checkpoint,
-** the enabled line with the largest INTERVAL that divides CKPT; else an enabled line with INTERVAL=1.
+** The descriptor for a new dataset: the enabled line that FLAGS name (SCR_FLAG_LINE), if any; for output, the first
+** enabled line with OUTPUT=1, if any; else, for a checkpoint, the enabled line with the largest INTERVAL that divides
+** CKPT; else an enabled line with INTERVAL=1.
 */
 SCR_FN const scr_reddesc* scr_reddesc_for_dataset(const scr_world* w, int ckpt, int flags)
 {
   const scr_reddesc* best = NULL;
   int                i;
 
+  for (i = 0; i < w->nreds; i++)
+    if (w->red[i].enabled && SCR_FLAG_LINE(w->red[i].index) == (flags & SCR_FLAG_LINES)) return &w->red[i];
   for (i = 0; i < w->nreds; i++) {
     const scr_reddesc* d = &w->red[i];
     if (!d->enabled) continue;
@@ -17039,6 +17044,7 @@ typedef struct {
   /* parameters that are used often */
   int      cache_keep, told_of_room; /* 1: a message has told that checkpoints are flushed to make room */
   int      told_of_bypass;           /* 1: or are written on the prefix */
+  int      told_of_line;             /* 1: that a CKPT line that the program has named is not there */
   int      prefix_size, drop_after;  /* SCR_PREFIX_SIZE, SCR_DROP_AFTER_CURRENT */
   int      flush_every, flush_width, fetch_width, crc_on_copy, crc_on_delete, crc_on_restart, crc_on_flush, preserve;
   int      use_containers, check_open;               /* SCR_CHECK_OPEN */
@@ -25121,11 +25127,10 @@ SCR_FN void scr_run_leave(void)
 
 /* ---- when ---- */
 
-/* The costs of checkpoint CKPT, by the CKPT line that it is kept by, and whether the application waits for a flush. */
-SCR_FN scr_cost* scr_need_cost(int ckpt)
+/* The costs of checkpoint CKPT, by the CKPT line D that it is kept by, and whether the application waits for a flush. */
+SCR_FN scr_cost* scr_need_cost(const scr_reddesc* d, int ckpt)
 {
-  const scr_reddesc* d = scr_reddesc_for_dataset(&scr.world, ckpt, SCR_FLAG_CHECKPOINT);
-  int                flush = !scr.flush_async && scr.flush_every > 0 && ckpt % scr.flush_every == 0;
+  int flush = !scr.flush_async && scr.flush_every > 0 && ckpt % scr.flush_every == 0;
 
   return scr.cost != NULL && d != NULL ? &scr.cost[2 * (d - scr.world.red) + flush] : NULL;
 }
@@ -25182,9 +25187,11 @@ SCR_FN void scr_need_begin(void)
 */
 SCR_FN double scr_need_interval(double now)
 {
-  const scr_cost* c = scr_need_cost(scr.checkpoint_id + 1);
-  double          mtbf = scr.mtbf, watched = scr.past.seconds + now - scr.run_start;
-  double          cost = scr.ckpt_count > 0 ? scr.ckpt_cost / scr.ckpt_count : 0;
+  int                next = scr.checkpoint_id + 1;
+  const scr_reddesc* d = scr_reddesc_for_dataset(&scr.world, next, SCR_FLAG_CHECKPOINT);
+  const scr_cost*    c = scr_need_cost(d, next);
+  double             mtbf = scr.mtbf, watched = scr.past.seconds + now - scr.run_start;
+  double             cost = scr.ckpt_count > 0 ? scr.ckpt_cost / scr.ckpt_count : 0;
 
   if (mtbf < 0) mtbf = watched / (scr.past.failures > 0 ? scr.past.failures : 1);
   if (c != NULL && c->n > 0) cost = c->seconds;
@@ -26162,7 +26169,7 @@ SCR_FN int scr_start_args(const char* name, int flags)
 {
   const char* p;
 
-  if (flags & ~(SCR_FLAG_CHECKPOINT | SCR_FLAG_OUTPUT))
+  if (flags & ~(SCR_FLAG_CHECKPOINT | SCR_FLAG_OUTPUT | SCR_FLAG_LINES))
     return SCR_ERR(SCR_ERR_ARG, "SCR_Start_output: the flags 0x%x are not known", (unsigned)flags);
   if (name != NULL && strlen(name) >= SCR_MAX_FILENAME)
     return SCR_ERR(SCR_ERR_ARG, "SCR_Start_output: the name has %zu bytes, at most %d are possible", strlen(name),
@@ -26184,7 +26191,7 @@ SCR_FN void scr_start_describe(scr_desc* d, int id, int ckpt, const char* name, 
   d->identity.nonce = (uint64_t)key[1];
   if (name != NULL && *name != '\0') snprintf(d->name, sizeof d->name, "%s", name);
   else snprintf(d->name, sizeof d->name, "scr.dataset.%d", id);
-  d->flags = flags;
+  d->flags = flags & ~SCR_FLAG_LINES;
   if (flags & SCR_FLAG_CHECKPOINT) d->ckpt = ckpt;
   snprintf(d->user, sizeof d->user, "%s", scr.world.home.user);
   snprintf(d->job, sizeof d->job, "%s", scr.world.home.job);
@@ -26221,6 +26228,18 @@ SCR_FN void scr_start_tell_bypass(const scr_reddesc* d, int id)
         "(SCR_CACHE_BYPASS=auto)",
         d->store, id);
   scr.told_of_bypass = 1;
+}
+
+/* FLAGS name a line by which D does not keep the dataset: rank 0 says so, once. */
+SCR_FN void scr_start_tell_line(const scr_reddesc* d, int flags)
+{
+  int file = scr_strcasecmp(scr_param_get(scr.world.params, "SCR_COPY_TYPE"), "FILE") == 0;
+
+  if ((flags & SCR_FLAG_LINES) == 0 || SCR_FLAG_LINE(d->index) == (flags & SCR_FLAG_LINES) || !file) return;
+  if (scr.world.rank == 0 && !scr.told_of_line)
+    scr_warn("the program asks for the line CKPT=%d, and no enabled line has that number: CKPT=%d keeps the dataset",
+             (flags >> 8) - 1, d->index);
+  scr.told_of_line = 1;
 }
 
 /* The program starts a dataset; READERS ranks have read the loaded checkpoint: if none has, rank 0 says so, once. */
@@ -26282,6 +26301,7 @@ SCR_FN int scr_start_open(const char* call, const char* name, int flags)
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   if (v.max[ARGUMENTS] != -v.max[MINUS_ARGUMENTS]) return scr_differ(call, name ? name : "", flags);
   scr_start_tell_unread(v.sum[READERS]);
+  scr_start_tell_line(d, flags);
   scr.open_start = scr_wtime();
   scr_event_compute(0);
   tight = scr_room_is_tight(&v);
@@ -26665,7 +26685,7 @@ SCR_FN int scr_complete_after(int id)
   scr_err_restore(&why);
   halt = halt || scr.leaving;
   scr.ckpt_end = scr_wtime();
-  if (ckpt && rc == SCR_SUCCESS && (cost = scr_need_cost(number)) != NULL) {
+  if (ckpt && rc == SCR_SUCCESS && (cost = scr_need_cost(scr.red, number)) != NULL) {
     scr_cost_learn(cost, scr.ckpt_end - scr.open_start);
     scr_dbg(1, "such a checkpoint costs %.3f s; the next one is best after %.3f s of computation", cost->seconds,
             scr_need_interval(scr.ckpt_end));

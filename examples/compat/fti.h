@@ -422,12 +422,15 @@ static inline void* FTI_Realloc(int id, void* ptr)
 
 /* ---- checkpoint and recovery ------------------------------------------------------------------------------------- */
 
-/* Levels 1 to 3 have the scheme that the parameters say; level 4 is always copied to the prefix. */
+/*
+** With SCR_COPY_TYPE=FILE the line CKPT=<level> keeps a checkpoint of level 1 to 3; else all have one scheme.  Level 4 is
+** always copied to the prefix.
+*/
 static inline int FTI_Checkpoint(int id, int level)
 {
   const char* why = scr_fti.refusal;
   char        dataset[64];
-  int         i, ok;
+  int         i, ok, kept = level < FTI_L4 ? SCR_FLAG_LINE(level) : SCR_FLAG_OUTPUT;
 
   if (why == NULL && scr_fti.broken) why = "only some variables have been recovered, as the checkpoint is damaged";
   if (why == NULL && (level < FTI_L1 || level > FTI_L4_DCP)) why = "the level is 1, 2, 3 or 4";
@@ -437,9 +440,7 @@ static inline int FTI_Checkpoint(int id, int level)
   if (scr_fti.status != 0 && scr_fti.filled == 0 && scr_fti.rank == 0)
     fprintf(stderr, "SCR: FTI_Checkpoint: %s was there, but FTI_Recover was not called: this run begins anew\n",
             scr_fti.loaded);
-  if (SCR_Start_output(dataset, SCR_FLAG_CHECKPOINT | (level == FTI_L4 || level == FTI_L4_DCP ? SCR_FLAG_OUTPUT : 0)) !=
-      SCR_SUCCESS)
-    return FTI_NSCS;
+  if (SCR_Start_output(dataset, SCR_FLAG_CHECKPOINT | kept) != SCR_SUCCESS) return FTI_NSCS;
   scr_fti.status = 0;
   scr_fti.began = 1;
   ok = SCR_Put_regions() == SCR_SUCCESS && scr_fti_list_write(dataset);

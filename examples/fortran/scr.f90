@@ -120,6 +120,7 @@ module scr
       integer, intent(out), optional :: ierr
     end subroutine
 
+    ! Flags may have 256 * (n + 1), which is SCR_FLAG_LINE(n) of scr.h, too.
     subroutine scr_start_output(name, flags, ierr)
       character(*), intent(in) :: name
       integer, intent(in) :: flags

@@ -216,14 +216,25 @@ else bad "fti_heat" "it does not go on from level 4"; fi
 
 # ---- the manual ----
 
-# Its CKPT lines, which stand for the levels: the schemes of four checkpoints.
+# Its CKPT lines, which stand for the levels 2, 3, 4, 1, 2, 3: a lost node takes what is of level 1 only.
 manual=$top/tools/manual/migration.md
-sed -n 's/^    \(CKPT=.*\)/\1/p' "$manual" >lines
+sed -n "/^    SCR_COPY_TYPE=FILE/,/^$/{s,/dev/shm,$work/base,; s/^    //p}" "$manual" >lines
 fresh
-SCR_CONF_FILE=$work/lines SCR_COPY_TYPE=FILE SCR_DEBUG=1 run 4 fti_heat levels 50 10 0
+SCR_CONF_FILE=$work/lines SCR_DEBUG=1 run 4 fti_heat levels 60 10 45
 n=$(sed -n 's/.* bytes, \([A-Z]*\), complete in .*/\1/p' log | tr '\n' ' ')
-if [ "$n" = "SINGLE PARTNER SINGLE RS SINGLE " ]; then ok "the manual: its CKPT lines stand for levels"
+if [ "$n" = "PARTNER RS SINGLE SINGLE " ]; then ok "the manual: its CKPT lines stand for levels"
 else bad "the manual: its CKPT lines" "the schemes are $n"; fi
+rm -rf prefix/fti.4 base/{*,level*/*}/scr."$SCR_JOB_ID"/node.*-v1
+if SCR_CONF_FILE=$work/lines run 4 fti_heat levels 60 10 0 && grep -q 'restarted at step 20, status 1' log &&
+  [ "$(answer)" = "$calm" ]; then ok "the manual: the newest checkpoint of level 3 stays until it is needed"
+else bad "the manual: its CKPT lines" "the run does not go on from level 3"; fi
+# A line that is not there: a word, once, and the checkpoints are kept by another.
+sed '/^CKPT=[23]/d' lines >fewer
+fresh
+if SCR_CONF_FILE=$work/fewer run 4 fti_heat levels 60 10 0 && [ "$(answer)" = "$calm" ] &&
+  [ "$(grep -c 'asks for the line CKPT=2, and no enabled line has that number: CKPT=1 keeps' log)" = 1 ]; then
+  ok "fti_heat: a level without a line"
+else bad "fti_heat" "it misses a line of a level"; fi
 # Its line builds a program with the header beside the library.
 line=$(sed -n 's/^    \(mpicc -I\. app\.c .*\)/\1/p' "$manual")
 mkdir vendored
