@@ -140,7 +140,7 @@ public:
     protect(name, &object, 1);
   }
   template <class T> void protect(const std::string& name, T* data, std::size_t count) {
-    check(SCR_Protect(name.c_str(), data, count, size<T>()));
+    check(SCR_Protect(whole(name).c_str(), data, count, size<T>()));
     vectors_.erase(name);
   }
   template <class T, class A> void protect(const std::string& name, std::vector<T, A>& data) {
@@ -171,29 +171,29 @@ public:
     put_regions();
     to.complete();
   }
-
   // Fill all regions from the newest checkpoint that has regions, and return its name.
   std::optional<std::string> recover() {
     for (auto [loaded, again] = std::pair(have_restart(), false);;) {
       try {
         const int mine = describe(loaded.has_value());
         auto name = named(SCR_Recover);
-        check(mine);
-        return name;
+        return check(mine), name;
       } catch (const error& why) { // if the newest was damaged, this one has other sizes, and maybe the same name
         auto next = why.code() == SCR_ERR_MISSING ? have_restart() : std::nullopt;
-        if (!next || (next == loaded && std::exchange(again, true))) throw;
-        loaded = std::move(next);
+        if (!next || (next == loaded && again)) throw;
+        again = std::exchange(loaded, next) == next;
       }
     }
   }
   // The same beside files of the program's own, at the beginning of the scope of an output or restart.
   void put_regions() { move_regions(false, SCR_Put_regions); }
   void get_regions() { move_regions(true, SCR_Get_regions); }
-
 private:
   template <class T> static auto lent(T& by, int) -> decltype(void(by.size()), by.data()) { return by.data(); }
   template <class T> static void lent(T&, ...) {}
+  static const std::string& whole(const std::string& name) { // for C it would end before
+    return name.find('\0') == std::string::npos ? name : throw error(SCR_ERR_ARG, "a NUL in the name of a region");
+  }
   template <class T, class E = std::remove_all_extents_t<T>> static constexpr std::size_t size() {
     static_assert(std::is_trivially_copyable_v<E> && !std::is_const_v<E> && !std::is_pointer_v<E>,
                   "a region has trivially copyable elements, which can be changed, and are no addresses");
@@ -214,11 +214,11 @@ private:
       if (b.first[d] > b.memory[d] || b.extent[d] > b.memory[d] - b.first[d]) data = nullptr;
     }
     const bool inside = data != nullptr && all <= elements;
-    return SCR_Protect_array_strided(name.c_str(), inside ? data + first : nullptr, size<T>(), int{N}, b.global.data(),
-                                     b.offset.data(), b.extent.data(), stride.data());
+    return SCR_Protect_array_strided(whole(name).c_str(), inside ? data + first : nullptr, size<T>(), int{N},
+                                     b.global.data(), b.offset.data(), b.extent.data(), stride.data());
   }
   void follow(const std::string& name, std::function<int(bool)> vector) {
-    auto& kept = vectors_[name];
+    auto& kept = vectors_[whole(name)];
     check(vector(false));
     kept = std::move(vector);
   }

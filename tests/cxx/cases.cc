@@ -244,6 +244,10 @@ void regions() {
   std::vector<double> small(3);
   double* const nothing = nullptr;
   CHECK(fails(SCR_ERR_ARG, [&] { run.protect("", s.step); }));
+  CHECK(fails(
+      SCR_ERR_ARG, [&] { run.protect(std::string("u\0v", 3), s.step); }, "a NUL"));
+  CHECK(fails(
+      SCR_ERR_ARG, [&] { run.protect_array(std::string("u\0v", 3), small, s.part()); }, "a NUL"));
   CHECK(fails(SCR_ERR_ARG, [&] { run.protect(std::string(300, 'n'), small); }));
   CHECK(fails(SCR_ERR_ARG, [&] { run.protect("nothing", nothing, 3); }));
   CHECK(fails(SCR_ERR_ARG, [&] { run.protect_array("u", small, s.part()); }));
