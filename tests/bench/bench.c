@@ -60,6 +60,9 @@ static series memory, app_write, exchange, encode[SCHEMES], plain_encode[SCHEMES
 /* The same bytes as a file of the program and as a region: written and protected; read from a file, and recovered. */
 static series of_file, of_region, plain_read, recover;
 
+/* An array that all ranks wrote, read by one rank less: from plain files, one of each rank, and recovered. */
+static series plain_slices, slices;
+
 /* Ways to flush a checkpoint of one file a rank, and one of many. */
 enum { PLAIN, FILES, CONTAINERS, WAYS };
 static series flush[WAYS], small[WAYS], fetch[WAYS], async_complete, async_end, compute_alone, compute_beside,
@@ -603,6 +606,12 @@ static void session(int i)
 
 /* ---- regions of memory ------------------------------------------------------------------------------------------- */
 
+/* The path of the plain file of rank R. */
+static void plain_path(int r, char* file, size_t n)
+{
+  snprintf(file, n, "%s/node/plain.%d", dir, r);
+}
+
 /* A checkpoint of the bytes at data, as a region. */
 static void region_checkpoint(series* s)
 {
@@ -625,7 +634,7 @@ static void region_session(void)
   int    have, i;
 
   clean_up();
-  snprintf(file, sizeof file, "%s/node/plain.%d", dir, rank);
+  plain_path(rank, file, sizeof file);
   write_file(file, bytes);
   start = begin();
   read_file(file);
@@ -649,6 +658,78 @@ static void region_session(void)
   end(start, &recover);
   if (!have || memcmp(copy, data, bytes) != 0) die("the region is not what was written");
   stop_library(0);
+}
+
+/* Read the N bytes from AT on of the array, of which the plain file of each rank has `bytes`, to P. */
+static void read_slice(char* p, size_t at, size_t n)
+{
+  char file[600];
+
+  while (n > 0) {
+    size_t  from = at % bytes, part = n < bytes - from ? n : bytes - from, got = 0;
+    ssize_t r = 0;
+    int     fd;
+    plain_path((int)(at / bytes), file, sizeof file);
+    fd = open(file, O_RDONLY);
+    while (got < part && (r = pread(fd, p + got, part - got, (off_t)(from + got))) > 0) got += (size_t)r;
+    if (got != part) die("cannot read %s: %s", file, strerror(errno));
+    close(fd);
+    p += part;
+    at += part;
+    n -= part;
+  }
+}
+
+/* An array over all ranks, on one node, is recovered by all but the last rank, for which it is copied to the prefix. */
+static void slice_session(void)
+{
+  size_t   all = bytes * (size_t)ranks, from = 0, extent = bytes, offset = bytes * (size_t)rank;
+  char     file[600], *block, *again;
+  double   start;
+  int      have, few = ranks - 1;
+  MPI_Comm some;
+
+  clean_up();
+  plain_path(rank, file, sizeof file);
+  write_file(file, bytes);
+  settings(&schemes[SINGLE]);
+  SCR_Config("SCR_VIRTUAL_NODES=1");
+  must(SCR_Init(), "SCR_Init");
+  must(SCR_Protect_array("grid", data, 1, 1, &all, &offset, &extent), "SCR_Protect_array");
+  must(SCR_Checkpoint("grid"), "SCR_Checkpoint");
+  stop_library(0);
+  extent = all / (size_t)few;
+  from = extent * (size_t)rank;
+  if (rank == few - 1) extent = all - from;
+  if (rank == few) extent = 0;
+  block = (char*)calloc(extent + 1, 1);
+  again = (char*)calloc(extent + 1, 1);
+  if (block == NULL || again == NULL) die("no memory for a block");
+  memset(block, 1, extent);
+  memset(again, 1, extent);
+  start = begin();
+  read_slice(block, from, extent);
+  end(start, &plain_slices);
+  MPI_Comm_split(MPI_COMM_WORLD, rank < few ? 0 : MPI_UNDEFINED, rank, &some);
+  if (rank < few) {
+    settings(&schemes[SINGLE]);
+    SCR_Config("SCR_VIRTUAL_NODES=1");
+    must(SCR_Init_comm(some), "SCR_Init_comm");
+    must(SCR_Protect_array("grid", again, 1, 1, &all, &from, &extent), "SCR_Protect_array");
+  }
+  start = begin();
+  if (rank < few) must(SCR_Recover(&have, NULL), "SCR_Recover");
+  end(start, &slices);
+  if (rank < few && (!have || memcmp(block, again, extent) != 0)) die("the array is not what was written");
+  if (rank < few) stop_library(0);
+  if (rank < few) MPI_Comm_free(&some);
+  meet();
+  if (rank == 0) {
+    snprintf(file, sizeof file, "%s/grid", dir);
+    remove_tree(file);
+  }
+  free(block);
+  free(again);
 }
 
 /* ---- flush and fetch ------------------------------------------------------------------------------------------- */
@@ -970,7 +1051,7 @@ static void print_ratios(void)
 static void report(void)
 {
   static const char* const ways[WAYS] = {"dd with fsync", "files", "containers"};
-  const series*            all[19 + 7 * SCHEMES + 3 * WAYS];
+  const series*            all[21 + 7 * SCHEMES + 3 * WAYS];
   int                      i, n = 0;
   double                   ratio, ratio_whole;
 
@@ -1009,6 +1090,10 @@ static void report(void)
   all[n++] = &of_region;
   all[n++] = &plain_read;
   all[n++] = &recover;
+  sum_up(&plain_slices, 1, "read by %d ranks of what %d wrote", ranks - 1, ranks);
+  sum_up(&slices, 1, "the same of an array, SCR_Recover");
+  all[n++] = &plain_slices;
+  all[n++] = &slices;
   for (i = 0; i < WAYS; i++) {
     sum_up(&flush[i], 1, "flush to disk: %s", ways[i]);
     all[n++] = &flush[i];
@@ -1056,8 +1141,9 @@ static void report(void)
            fetch[FILES].median / fetch[PLAIN].median, fetch[CONTAINERS].median / fetch[PLAIN].median,
            async_complete.median / encode[SINGLE].median, compute_beside.median / compute_shared.median);
   if (!json)
-    printf("A region over a file: start to complete %.2f; recover over a plain read: %.2f\n",
-           of_region.median / of_file.median, recover.median / plain_read.median);
+    printf("A region over a file: start to complete %.2f; recover over a plain read: %.2f; by %d of %d ranks: %.2f\n",
+           of_region.median / of_file.median, recover.median / plain_read.median, ranks - 1, ranks,
+           slices.median / plain_slices.median);
   if (!json) printf("XOR with CRC / without: encode %.2f, start to complete %.2f\n", ratio, ratio_whole);
   print_ratios();
   print_calls();
@@ -1122,6 +1208,7 @@ int main(int argc, char** argv)
   for (round = 0; round < runs; round++) {
     for (i = 0; i < schemes_of_run(); i++) session(i);
     region_session();
+    slice_session();
     flush_session();
   }
   count_rare_calls();
