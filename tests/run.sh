@@ -6,8 +6,7 @@
 # that are built with optimization or sanitizers, or for other processors.  ONLY=NAME: only the suites of which NAME is a
 # part, or else the cases of the MPI, cluster and unit suites; full and long then have more of each, as long has it.
 # BEYOND=check: only the suites that check does not run.  As many suites run at a time as there are processors, each with
-# its own directories, ports, jobs and users; those behind `alone` one by one: ranks that wait for each other on shared
-# cores take long beside other jobs.
+# its own directories, ports, jobs and users.
 # With CI=1 a skipped test is a failure.
 set -u
 mode=${1:-check}
@@ -22,34 +21,33 @@ tests/tools/job.sh         360  300
 tests/tools/report.sh      360  360
 "
 beyond="
-tests/vendor/vendor.sh     900  900
-tests/fortran/fortran.sh   700  700
-tests/cross/cross.sh       400 2400
-tests/cxx/cxx.sh           300  300
-tests/compat/compat.sh     450  450
-tests/compat/older.sh      240  240
-tests/python/python.sh     600  600
-tests/hdf5/hdf5.sh         300  300
-tests/tools/transfer.sh    450  900
-tests/tools/ask.sh         360  360
-tests/tools/system.sh      300  300
-tests/tools/database.sh    300  300
-tests/package/package.sh   450  450
-tests/tools/run.sh         360  400
-tests/tools/users.sh       360  360
-tests/version/version.sh   360  360
-tests/unit/unit            450  600
-tests/scheme/scheme.sh     300  300
-tests/tools/gdb.sh         120  120
-tests/fuzz/fuzz.sh         120  300
-alone
 tests/mpi/mpi.sh          3000 4800
 tests/image/image.sh       900 1800
-tests/image/kills.sh       600 5400
-tests/cluster/slurm.sh     700  900
-tests/cluster/cluster.sh   900 5400
-tests/bench/smoke.sh       240  240
 tests/openmpi/openmpi.sh   400 3600
+tests/vendor/vendor.sh     900  900
+tests/tools/run.sh         360  400
+tests/cxx/cxx.sh           300  300
+tests/tools/system.sh      450  450
+tests/tools/users.sh       360  360
+tests/cluster/cluster.sh   900 5400
+tests/fortran/fortran.sh   700  700
+tests/cross/cross.sh       400 2400
+tests/tools/transfer.sh    450  900
+tests/package/package.sh   450  450
+tests/cluster/slurm.sh     700  900
+tests/compat/compat.sh     450  450
+tests/python/python.sh     600  600
+tests/scheme/scheme.sh     300  300
+tests/tools/ask.sh         360  360
+tests/unit/unit            450  600
+tests/hdf5/hdf5.sh         300  300
+tests/compat/older.sh      240  240
+tests/tools/database.sh    300  300
+tests/bench/smoke.sh       240  240
+tests/version/version.sh   360  360
+tests/image/kills.sh       600 5400
+tests/fuzz/fuzz.sh         120  300
+tests/tools/gdb.sh         120  120
 "
 long="
 tests/filesystems/filesystems.sh 400 400
@@ -106,7 +104,7 @@ if [ -n "${ONLY:-}" ]; then
 fi
 case ${MPICC:-} in *.openmpi) suites=$(grep -v /openmpi/ <<<"$suites") ;; esac
 suites=$(grep . <<<"$suites")
-all=$(grep -cvx alone <<<"$suites")
+all=$(wc -l <<<"$suites")
 
 # A terminal has a line that counts, which `erase` removes.
 terminal=
@@ -172,10 +170,6 @@ fi
 running() { jobs -pr | grep -cvx "${counter:-none}"; } # suites
 slots=$(nproc 2>/dev/null || echo 2)
 while read -r name short long; do
-  if [ "$name" = alone ]; then
-    slots=1
-    continue
-  fi
   while [ "$(running)" -ge "$slots" ]; do sleep 0.2; done
   if [ "$mode" = long ]; then suite "$name" "$long" & else suite "$name" "$short" & fi
 done <<<"$suites"
