@@ -2500,7 +2500,7 @@ SCR_FN const char* scr_hash_str_or(const scr_hash* h, const char* key, const cha
 **            scr_hash_file_read_record, scr_hash_file_read_by, scr_hash_file_write_shared, scr_hash_file_lock,
 **            scr_hash_file_lock_within, scr_hash_file_unlock, scr_sharing,
 **            scr_dir_sync, scr_file_sync, scr_dirs_above, scr_dirs_sync, scr_fsync_enabled, scr_record_bytes_max,
-**            scr_dir_look, scr_file_common, scr_file_group_counts, scr_file_hand_over, scr_file_load, scr_file_share,
+**            scr_dir_look, scr_file_common, scr_file_hand_over, scr_file_load, scr_file_share,
 **            scr_hash_file_load, scr_lock_open, scr_lock_take.
 ** Invariants
 **   I1  A reader sees the old file or the new one, never a mixture; after success the new one survives a crash.
@@ -2697,28 +2697,23 @@ SCR_FN int scr_hash_file_read_record(const char* path, scr_hash* h, uid_t* by)
 /* ---- writing ---- */
 
 /*
-** Returns 1 if the rights of the group, in the mode of the directory DIR, may be given to FD, which is new in it.  With
-** a list of users (an ACL) the mode tells what any of them has, and the group may have less; FD has the list, too, only
-** if it is one for new files.
+** ST becomes the state of the directory in which changes to PATH take place; LISTED, unless it is NULL, 1 if its mode
+** has a group that writes, and may owe that to a list of users (an ACL).  Returns 1 if it can be looked at.
 */
-SCR_FN int scr_file_group_counts(const char* dir, int fd)
+SCR_FN int scr_dir_look(const char* path, struct stat* st, int* listed)
 {
-#if defined(__linux__)
-  return getxattr(dir, SCR_USERS_LIST, NULL, 0) <= 0 || scr_file_is_listed(fd);
-#else
-  (void)dir;
-  (void)fd;
-  return 1;
-#endif
-}
+  char        dir[SCR_MAX_FILENAME];
+  const char* name;
+  int         fd = scr_fence_enter(path, &name), seen, again;
 
-/* DIR and ST become the directory that has the name of PATH, and its state.  Returns 1 if it can be looked at. */
-SCR_FN int scr_dir_look(const char* path, char dir[SCR_MAX_FILENAME], struct stat* st)
-{
-  int fd =
-      scr_path_dir_of(path, dir, SCR_MAX_FILENAME) == SCR_SUCCESS ? scr_fence_open(AT_FDCWD, dir, SCR_FENCE_LINKS) : -1;
-  int seen = fd >= 0 && fstat(fd, st) == 0;
-
+  if (fd == AT_FDCWD) fd = scr_path_dir_of(path, dir, sizeof dir) == SCR_SUCCESS ? openat(fd, dir, SCR_O_DIR) : -1;
+  seen = fd >= 0 && fstat(fd, st) == 0;
+  if (seen && listed != NULL) *listed = 0;
+  if (seen && listed != NULL && st->st_mode & S_IWGRP) {
+    again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    *listed = again < 0 || scr_file_is_listed(again);
+    scr_fence_close(again, 0);
+  }
   return scr_fence_close(fd, seen);
 }
 
@@ -2740,22 +2735,23 @@ typedef enum {
 
 /*
 ** Give the file PATH, open as FD, the group of its directory and the rights that SHARING says, if that group may write
-** to the directory: people who share a prefix can then replace each other's files.  Unless IS_NEW, the file only loses
-** rights, as somebody may have given a file of yours this name; one of another user stays as it is.  In a directory
-** like /tmp, with the sticky bit, where a store without directories may be, the file is for its owner alone.
+** to the directory: people who share a prefix can then replace each other's files.  With a list of users the mode of a
+** directory tells what any of them has, and the group may have less: then it counts only if the file has the list, too.
+** Unless IS_NEW, the file only loses rights, as somebody may have given a file of yours this name; one of another user
+** stays as it is.  In a directory like /tmp, with the sticky bit, where a store without directories may be, the file is
+** for its owner alone.
 */
 SCR_FN void scr_file_share(int fd, const char* path, scr_sharing sharing, int is_new)
 {
-  char        dir[SCR_MAX_FILENAME];
   struct stat d, f;
   mode_t      mode;
-  int         own, shared;
+  int         own, shared, listed;
 
-  if (!scr_dir_look(path, dir, &d) || fstat(fd, &f) < 0) return;
+  if (!scr_dir_look(path, &d, &listed) || fstat(fd, &f) < 0) return;
   if (f.st_uid != geteuid()) return;
   if (is_new) scr_file_hand_over(fd, &d);
   own = (d.st_mode & S_ISVTX) != 0 && (d.st_mode & S_IWOTH) != 0;
-  shared = !own && (d.st_mode & S_IWGRP) != 0 && scr_file_group_counts(dir, fd) &&
+  shared = !own && (d.st_mode & S_IWGRP) != 0 && (!listed || scr_file_is_listed(fd)) &&
            (f.st_gid == d.st_gid || (is_new && scr_os.fchown(fd, (uid_t)-1, d.st_gid) == 0));
   mode = own || sharing == SCR_SHARE_GROUP ? 0600 : f.st_mode & (is_new || sharing == SCR_SHARE_READ ? 0755 : 0775);
   if (shared) mode |= sharing == SCR_SHARE_READ ? 0040 : 0060;
@@ -2983,7 +2979,6 @@ SCR_FN int scr_lock_take(int fd, const char* path, double seconds)
 SCR_FN int scr_lock_open(const char* path, int* fd)
 {
   struct stat st, above;
-  char        dir[SCR_MAX_FILENAME];
 
   *fd = scr_file_common(path, O_RDWR, SCR_SHARE_GROUP);
   if (*fd < 0 && errno == EROFS) *fd = scr_file_plain(path, O_RDONLY, 0);
@@ -2992,7 +2987,7 @@ SCR_FN int scr_lock_open(const char* path, int* fd)
     if (why == EINVAL)
       return SCR_ERR(SCR_ERR_UNSAFE, "the lock %s is not a plain file, or has a second name; move it away", path);
     if (why == EACCES && scr_os.lstat(path, &st) == 0 && st.st_uid != geteuid()) {
-      int mine = scr_dir_look(path, dir, &above) && above.st_uid == geteuid();
+      int mine = scr_dir_look(path, &above, NULL) && above.st_uid == geteuid();
       errno = why;
       if (mine)
         return SCR_ERRNO("cannot open the lock %s, which belongs to user %lu, in a directory of yours; remove it while "
@@ -7698,26 +7693,29 @@ SCR_FN int scr_record_path(const char* prefix, const char* name, char* path, siz
 ** Check what lies at DIR on PREFIX, in the files of which every command believes.  SCR_ERR_PATH if it is no directory.
 ** SCR_ERR_UNSAFE if a stranger owns it, and WRITES is set or others can write to PREFIX; or if all users can write to
 ** DIR, and not to PREFIX.  WRITES: SCR_ERR_PATH also if this user owns DIR, and its mode keeps this user out.  What is
-** looked at is fenced, until another one is: nothing is opened in a directory that gets its name later.
+** looked at is fenced, until another one is that can be believed: nothing is opened in one that gets its name later.
 */
 SCR_FN int scr_record_check_dir(const char* prefix, const char* dir, int writes)
 {
   struct stat st, top;
-  int         fd;
+  int         fd, strange, loose, fenced = strcmp(scr_fence_records.dir, dir) == 0 && scr_fence_records.pinned;
 
   if (stat(prefix, &top) < 0 || scr_os.lstat(dir, &st) < 0) return SCR_ERRNO("cannot look at %s", dir);
   if (!S_ISDIR(st.st_mode)) return SCR_ERR(SCR_ERR_PATH, "%s is not a directory; move it away", dir);
   fd = scr_fence_open(AT_FDCWD, dir, 0);
   if (fd < 0 || fstat(fd, &st) < 0) return SCR_ERRNO("cannot open %s", dir);
-  if (strcmp(scr_fence_records.dir, dir) == 0 && scr_fence_records.pinned && scr_stat_same(&scr_fence_records.is, &st))
-    close(fd); /* the helper's thread may be reading it */
+  strange = !scr_file_is_known(&st, &top);
+  if (!writes && !(top.st_mode & (S_IWGRP | S_IWOTH))) strange = 0; /* its owner has kept it */
+  loose = st.st_mode & S_IWOTH && !(top.st_mode & S_IWOTH);
+  if (fenced && (strange || loose || scr_stat_same(&scr_fence_records.is, &st)))
+    close(fd); /* the helper's thread may be reading the same one */
   else scr_fence_pin(&scr_fence_records, dir, fd);
-  if (!scr_file_is_known(&st, &top) && (writes || top.st_mode & (S_IWGRP | S_IWOTH))) /* else its owner has kept it */
+  if (strange)
     return SCR_ERR(SCR_ERR_UNSAFE,
                    "%s belongs to user %lu, who is neither you nor the owner of %s; move it away, or choose "
                    "another prefix",
                    dir, (unsigned long)st.st_uid, prefix);
-  if (st.st_mode & S_IWOTH && !(top.st_mode & S_IWOTH))
+  if (loose)
     return SCR_ERR(SCR_ERR_UNSAFE, "%s can be written by all users (mode %04o), and %s cannot; chmod o-w it", dir,
                    (unsigned)(st.st_mode & 07777), prefix);
   if (writes && st.st_uid == geteuid() && geteuid() != 0 && (st.st_mode & S_IRWXU) != S_IRWXU)
@@ -7777,7 +7775,7 @@ SCR_FN int scr_record_mkdir(const char* prefix)
   char        path[SCR_MAX_FILENAME];
   struct stat st;
   DIR*        d;
-  int         fd, rc = scr_fmt(path, sizeof path, "%s/.scr", prefix);
+  int         fd, listed, rc = scr_fmt(path, sizeof path, "%s/.scr", prefix);
 
   if (rc != SCR_SUCCESS) return rc;
   if (scr_os.mkdir(path, 0755) < 0) { /* whatever the umask: who can write there can mislead every command */
@@ -7786,11 +7784,12 @@ SCR_FN int scr_record_mkdir(const char* prefix)
   }
   if ((rc = scr_dir_sync(path)) != SCR_SUCCESS || (rc = scr_record_check_dir(prefix, path, 1)) != SCR_SUCCESS)
     return rc;
-  if (stat(prefix, &st) < 0 || (fd = scr_os.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0)) < 0) return SCR_SUCCESS;
+  if (!scr_dir_look(path, &st, &listed) || (fd = scr_os.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0)) < 0)
+    return SCR_SUCCESS;
   d = fdopendir(fd);
   if (d != NULL && scr_dir_is_empty(d)) { /* else somebody has given the name to another directory meanwhile */
     scr_file_hand_over(fd, &st);
-    if (st.st_mode & S_IWGRP && scr_file_group_counts(prefix, fd) && scr_os.fchown(fd, (uid_t)-1, st.st_gid) == 0)
+    if (st.st_mode & S_IWGRP && (!listed || scr_file_is_listed(fd)) && scr_os.fchown(fd, (uid_t)-1, st.st_gid) == 0)
       scr_os.fchmod(fd, (st.st_mode & 02770) | 0700 | (st.st_mode & 0005));
     if ((rc = scr_record_check_rename(path)) != SCR_SUCCESS) scr_os.rmdir(path); /* the next start says so, too */
   }
@@ -9171,10 +9170,9 @@ SCR_FN int scr_object_is_of(const char* path, uid_t by)
 */
 SCR_FN int scr_object_is_kept(const char* path, const struct stat* st, uid_t user)
 {
-  char        dir[SCR_MAX_FILENAME];
   struct stat above;
 
-  if (user == st->st_uid || !scr_dir_look(path, dir, &above)) return 0;
+  if (user == st->st_uid || !scr_dir_look(path, &above, NULL)) return 0;
   return (above.st_mode & S_ISVTX) != 0 && user != above.st_uid;
 }
 
@@ -25127,7 +25125,7 @@ SCR_FN void scr_run_leave(void)
 
 /* ---- when ---- */
 
-/* The costs of checkpoint CKPT, by the CKPT line D that it is kept by, and whether the application waits for a flush. */
+/* The costs of checkpoint CKPT, by the CKPT line D that keeps it, and whether the application waits for a flush. */
 SCR_FN scr_cost* scr_need_cost(const scr_reddesc* d, int ckpt)
 {
   int flush = !scr.flush_async && scr.flush_every > 0 && ckpt % scr.flush_every == 0;
@@ -27251,17 +27249,20 @@ SCR_FN int scr_track_is_same(int a, uint64_t at_a, int b, uint64_t at_b, uint64_
 ** the record END has the size before that.  *MORE becomes how many of the last bytes of OLD followed the present end of
 ** FD; the bytes of OLD before them must be the last ones of FD.  *MORE is 0 if something was appended to FD since; and
 ** if OLD and END are not this user's, or OLD gives rights to another group than that of FD: somebody may have given its
-** name to a file that fewer people may read.  *MODE loses the rights that OLD does not give.
+** name to a file that fewer people may read.  *MODE loses the rights that OLD does not give, or only a list of users.
 */
 SCR_FN int scr_track_follows(int old, int fd, const char* end, const struct stat* st, uint64_t* more, mode_t* mode)
 {
   struct stat cut;
-  scr_hash*   h = scr_hash_new();
+  scr_hash*   h;
   uint64_t    whole = 0, size = (uint64_t)st->st_size, begin;
   uid_t       by = 0;
-  int         rc = scr_hash_file_read_record(end, h, &by);
+  int         rc;
 
   *more = 0;
+  if (scr_os.lstat(end, &cut) == 0 && (!S_ISREG(cut.st_mode) || !scr_file_is_ours(&cut))) return SCR_SUCCESS;
+  h = scr_hash_new();
+  rc = scr_hash_file_read_record(end, h, &by);
   if (rc == SCR_SUCCESS) scr_hash_util_get_bytecount(h, "END", &whole);
   if (rc == SCR_SUCCESS && old >= 0 && fstat(old, &cut) < 0) rc = SCR_ERRNO("cannot look at what was cut off %s", end);
   if (rc == SCR_SUCCESS && old >= 0 && (by == 0 || geteuid() == 0) && S_ISREG(cut.st_mode) && cut.st_nlink == 1 &&
@@ -27269,7 +27270,7 @@ SCR_FN int scr_track_follows(int old, int fd, const char* end, const struct stat
       (uint64_t)cut.st_size <= whole && (begin = whole - (uint64_t)cut.st_size) <= size &&
       scr_track_is_same(fd, begin, old, 0, size - begin)) {
     *more = whole - size;
-    *mode &= cut.st_mode | S_IRWXU;
+    *mode &= (scr_file_is_listed(old) ? 0 : cut.st_mode) | S_IRWXU;
   }
   scr_hash_delete(&h);
   return rc == SCR_ERR_NOT_FOUND || scr_err_is_damage(rc) || rc == SCR_ERR_UNSAFE ? SCR_SUCCESS : rc;
@@ -27326,6 +27327,20 @@ SCR_FN int scr_track_open_cut(const char* cut, int* old)
   return SCR_ERRNO("cannot open %s, which an earlier restart has cut off", cut);
 }
 
+/* Returns 1 if one directory has FILE as PATH and CUT as PATH.scr-cut: others may exchange directories meanwhile. */
+SCR_FN int scr_track_together(const char* path, const struct stat* file, const struct stat* cut)
+{
+  const char* name;
+  char        beside[SCR_MAX_FILENAME + 16];
+  struct stat a, b;
+  int         at = scr_fence_enter(path, &name), is = at != -1;
+
+  snprintf(beside, sizeof beside, "%s.scr-cut", name);
+  is = is && fstatat(at, name, &a, AT_SYMLINK_NOFOLLOW) == 0 && scr_stat_same(&a, file);
+  is = is && fstatat(at, beside, &b, AT_SYMLINK_NOFOLLOW) == 0 && scr_stat_same(&b, cut);
+  return scr_fence_close(at, is);
+}
+
 /*
 ** Copy what the file PATH, open as FD, has from LENGTH on to PATH.scr-cut, durably.  What an earlier restart has cut
 ** off behind it stays there: one that the program could not read may have been tried first.  Each file is opened once:
@@ -27358,9 +27373,12 @@ SCR_FN SCR_APART int scr_track_keep(int fd, const char* path, uint64_t length, c
               scr_track_share(out, fd, st, mode) == 0 && (!scr_fsync_enabled || scr_os.fsync(out) == 0);
     if (scr_os.close(out) < 0 || !written || scr_os.rename(tmp, cut) < 0)
       rc = SCR_ERRNO("cannot keep what followed %" PRIu64 " bytes of %s in %s", length, path, cut);
-    else if (scr_os.lstat(cut, &there) < 0 || !scr_stat_same(&is, &there))
-      rc = SCR_ERR(SCR_ERR_IO, "%s is not what was written there: somebody renames files beside the tracked file %s",
-                   cut, path);
+    else if (!scr_track_together(path, st, &is))
+      rc =
+          SCR_ERR(SCR_ERR_IO,
+                  "%s is not what was written there: somebody renames files beside the tracked file %s, or directories "
+                  "on the way to it",
+                  cut, path);
     if (rc != SCR_SUCCESS) scr_os.unlink(tmp);
   }
   if (old >= 0) scr_os.close(old);

@@ -1120,8 +1120,63 @@ static void names_that_are_exchanged_cut_no_other_file(void)
   }
 }
 
-/* The mode of a file that has a list of users (an ACL) tells of all in it: its group may have less than that. */
-static void what_is_cut_off_a_file_with_a_list_of_users_is_for_no_group(void)
+static int dirs_exchanged;
+
+/* The directory of PATH gets another name, and an empty one its own. */
+static int exchange_dir(const char* path)
+{
+  char dir[PATH_MAX], aside[PATH_MAX + 8];
+
+  if (dirs_exchanged++ > 0) return 0;
+  snprintf(dir, sizeof dir, "%.*s", (int)(strrchr(path, '/') - path), path);
+  snprintf(aside, sizeof aside, "%s.aside", dir);
+  return rename(dir, aside) < 0 || mkdir(dir, 0700) < 0 ? errno : 0;
+}
+
+/* What is cut off is kept beside the file, or nothing is cut. */
+static void a_directory_that_is_exchanged_keeps_what_would_be_cut(void)
+{
+  int a = 1, have;
+
+  begin();
+  as_job("one");
+  set("SCR_FLUSH=1");
+  shell("mkdir prefix/dir");
+  OK(SCR_Init());
+  if (rank == 0) append("prefix/dir/log", "one\n");
+  if (rank == 0) OK(SCR_Track("dir/log"));
+  OK(SCR_Protect("a", &a, 1, sizeof a));
+  OK(SCR_Checkpoint("ck"));
+  if (rank == 0) append("prefix/dir/log", "two\n");
+  OK(SCR_Finalize());
+  OK(SCR_Init());
+  OK(SCR_Protect("a", &a, 1, sizeof a));
+  dirs_exchanged = 0;
+  fault_watch(FAULT_OPEN, "prefix/dir/log", ".scr-cut", exchange_dir);
+  ALIKE(SCR_Recover(&have, NULL), SCR_ERR_IO, "prefix/dir/log.scr-cut is not what was written there");
+  fault_end();
+  OK(SCR_Finalize());
+  check_text("prefix/dir.aside/log", "one\ntwo\n");
+}
+
+/* Others may have put something where a restart notes how long a file was: it cuts nevertheless. */
+static void a_stranger_in_place_of_the_note_of_a_cut_hinders_no_restart(void)
+{
+  static const char* const made[] = {"ln -s nowhere", "mkdir", "mkfifo"};
+  int                      i;
+
+  for (i = 0; i < 3; i++) {
+    begin();
+    run_that_logs();
+    shell("%s prefix/log.scr-cut.end", made[i]);
+    run_of(ranks, restart_cuts);
+    check_text("prefix/log", "one\n");
+    check_text("prefix/log.scr-cut", "two\n");
+  }
+}
+
+/* Give the file NAME of the prefix a list of users (an ACL) with one user in it.  Returns 1 if it has the list then. */
+static int list_user(const char* name)
 {
   static const char list[] = "\2\0\0\0"
                              "\1\0\6\0\377\377\377\377\2\0\6\0\1\1\0\0\4\0\0\0\377\377\377\377"
@@ -1129,15 +1184,37 @@ static void what_is_cut_off_a_file_with_a_list_of_users_is_for_no_group(void)
   char              path[SCR_MAX_FILENAME];
   int               listed = 0;
 
-  begin();
-  run_that_logs();
-  snprintf(path, sizeof path, "%s/prefix/log", case_dir);
+  snprintf(path, sizeof path, "%s/prefix/%s", case_dir, name);
   if (rank == 0) listed = setxattr(path, "system.posix_acl_access", list, sizeof list - 1, 0) == 0;
   MPI_Bcast(&listed, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  if (!listed && rank == 0) printf("no file here has a list of users\n");
+  return listed;
+}
+
+/*
+** The mode of a file that has a list of users tells of all in it: its group may have less than that.  It may be the
+** tracked file, or what an earlier restart has cut off, of which the next one takes the bytes.
+*/
+static void what_is_cut_off_a_file_with_a_list_of_users_is_for_no_group(void)
+{
+  int listed;
+
+  begin();
+  run_that_logs();
+  listed = list_user("log");
   run_of(ranks, restart_cuts);
   check_text("prefix/log.scr-cut", "two\n");
   if (listed) shell("test $(stat -c %%a prefix/log) = 660 && test $(stat -c %%a prefix/log.scr-cut) = 1600");
-  else if (rank == 0) printf("no file here has a list of users\n");
+  begin();
+  run_that_logs_thrice();
+  shell("chmod 660 prefix/log");
+  run_of(ranks, restart_cuts);
+  shell("test $(stat -c %%a prefix/log.scr-cut) = 1660");
+  listed = list_user("log.scr-cut");
+  shell("$TEST_INDEX --prefix prefix --current ck2");
+  run_of(ranks, restart_cuts);
+  check_text("prefix/log.scr-cut", "three\ntail\n");
+  if (listed) shell("test $(stat -c %%a prefix/log.scr-cut) = 1600");
 }
 
 static void a_tracked_file_that_is_a_link_is_an_error_of_the_checkpoint(void)
@@ -1749,7 +1826,9 @@ const test_case regions_cases[] = {CASE(regions_of_any_size_grow_and_shrink, ANY
                                    CASE(files_called_regions_are_of_the_program_or_of_the_library, "1 4"),
                                    CASE(a_damaged_record_of_a_tracked_file_is_not_passed_over, "4"),
                                    CASE(names_that_are_exchanged_cut_no_other_file, "1 4"),
-                                   CASE(what_is_cut_off_a_file_with_a_list_of_users_is_for_no_group, "1 4"),
+                                   CASE(a_directory_that_is_exchanged_keeps_what_would_be_cut, "1 4"),
+  CASE(a_stranger_in_place_of_the_note_of_a_cut_hinders_no_restart, "1 4"),
+  CASE(what_is_cut_off_a_file_with_a_list_of_users_is_for_no_group, "1 4"),
                                    CASE(what_was_cut_off_outlives_a_cut_that_fails, "1 4"),
                                    CASE(a_tracked_file_that_is_a_link_is_an_error_of_the_checkpoint, "1 4"),
                                    CASE(files_called_tracked_are_no_records, "4"),
