@@ -226,9 +226,10 @@ typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 **
 ** Uses       nothing
 ** Offers     scr_os.*, scr_fence, scr_fence_prefix, scr_fence_records, scr_fence_set, scr_fence_pin,
-**            scr_fence_length, scr_fence_open, scr_fence_link, scr_fence_close, scr_stat_same, scr_os_is_of,
-**            scr_write_all, scr_write_behind, scr_read_all, scr_pwrite_all, scr_pread_all, scr_keep_standard,
-**            scr_is_zero, scr_wtime, scr_time_usec, scr_random; scr_manager, scr_manager_names, scr_manager_here.
+**            scr_fence_length, scr_fence_open, scr_fence_enter, scr_fence_link, scr_fence_close, scr_stat_same,
+**            scr_os_is_of, scr_write_all, scr_write_behind, scr_read_all, scr_pwrite_all, scr_pread_all,
+**            scr_keep_standard, scr_is_zero, scr_wtime, scr_time_usec, scr_random; scr_manager, scr_manager_names,
+**            scr_manager_here.
 ** Invariants
 **   P1  Every change to a file goes through scr_os, so that a test can make the N-th call fail, stop short or kill the
 **       process.

@@ -423,8 +423,8 @@ static inline void* FTI_Realloc(int id, void* ptr)
 /* ---- checkpoint and recovery ------------------------------------------------------------------------------------- */
 
 /*
-** With SCR_COPY_TYPE=FILE the line CKPT=<level> keeps a checkpoint of level 1 to 3; else all have one scheme.  Level 4 is
-** always copied to the prefix.
+** With SCR_COPY_TYPE=FILE the line CKPT=<level> keeps a checkpoint of level 1 to 3; else all have one scheme.  Level 4
+** is always copied to the prefix.
 */
 static inline int FTI_Checkpoint(int id, int level)
 {

@@ -748,13 +748,6 @@ int sim_fchown(int fd, uid_t user, gid_t group)
 }
 
 /* No file here has a list of users. */
-ssize_t sim_getxattr(const char* path, const char* name, void* value, size_t size)
-{
-  (void)path, (void)name, (void)value, (void)size;
-  errno = ENODATA;
-  return -1;
-}
-
 ssize_t sim_fgetxattr(int fd, const char* name, void* value, size_t size)
 {
   (void)fd, (void)name, (void)value, (void)size;
