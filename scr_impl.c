@@ -2699,7 +2699,8 @@ SCR_FN int scr_hash_file_read_record(const char* path, scr_hash* h, uid_t* by)
 
 /*
 ** ST becomes the state of the directory in which changes to PATH take place; LISTED, unless it is NULL, 1 if its mode
-** has a group that writes, and may owe that to a list of users (an ACL).  Returns 1 if it can be looked at.
+** has a group that writes, and may owe that to a list of users (an ACL); who may not read it cannot tell.  Returns 1
+** if it can be looked at.
 */
 SCR_FN int scr_dir_look(const char* path, struct stat* st, int* listed)
 {
@@ -7741,7 +7742,7 @@ SCR_FN int scr_record_read_file(const char* prefix, const char* path, scr_hash* 
   scr_err_save(&why);
   rc = scr_hash_file_read_record(path, h, NULL);
   if (rc == SCR_ERR_NOT_FOUND) return SCR_SUCCESS;
-  if (rc != SCR_SUCCESS || trusted == SCR_SUCCESS || scr_hash_size(h) == 0) return rc;
+  if (trusted == SCR_SUCCESS || (rc == SCR_SUCCESS && scr_hash_size(h) == 0)) return rc;
   scr_hash_unset_all(h);
   scr_err_restore(&why);
   return trusted;
@@ -10786,7 +10787,8 @@ SCR_FN const scr_rival* scr_publish_hits_choice(const scr_publication* p, const 
 
   scr_choice_read(index, &c);
   for (i = 0; i < p->rivals && c.by_user && c.until == 0; i++)
-    if (p->rival[i].hit && p->rival[i].identity.id == c.id && strcmp(p->rival[i].dir, c.dir) == 0) return &p->rival[i];
+    if (p->rival[i].hit && (c.id == 0 || p->rival[i].identity.id == c.id) && strcmp(p->rival[i].dir, c.dir) == 0)
+      return &p->rival[i];
   return NULL;
 }
 
@@ -15960,8 +15962,8 @@ SCR_FN int scr_meet(MPI_Comm comm)
 **
 ** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, MPI helpers
 ** Offers     scr_groupdesc, scr_storedesc, scr_world; scr_groupdescs_from_name, scr_storedescs_from_name,
-**            scr_transfer_of_vendor, scr_reddesc_alone, scr_reddesc_for_dataset, scr_world_free, scr_world_job_key,
-**            scr_world_create
+**            scr_transfer_of_vendor, scr_reddesc_alone, scr_flags_line, scr_reddesc_for_dataset, scr_world_free,
+**            scr_world_job_key, scr_world_create
 ** Invariants
 **   L1  When a redundancy set is formed, no two of its members are in the same failure group.
 **   L2  Every directory that the library makes below a base satisfies D5.
@@ -16746,6 +16748,12 @@ SCR_FN int scr_reddescs_create(scr_world* w, int rc)
 
 #define SCR_FLAG_LINES 0xff00 /* the bits of SCR_FLAG_LINE */
 
+/* The number of the CKPT line that FLAGS name; -1 if they name none. */
+SCR_FN int scr_flags_line(int flags)
+{
+  return ((flags & SCR_FLAG_LINES) >> 8) - 1;
+}
+
 /*
 ** The descriptor for a new dataset: the enabled line that FLAGS name (SCR_FLAG_LINE), if any; for output, the first
 ** enabled line with OUTPUT=1, if any; else, for a checkpoint, the enabled line with the largest INTERVAL that divides
@@ -16754,10 +16762,10 @@ SCR_FN int scr_reddescs_create(scr_world* w, int rc)
 SCR_FN const scr_reddesc* scr_reddesc_for_dataset(const scr_world* w, int ckpt, int flags)
 {
   const scr_reddesc* best = NULL;
-  int                i;
+  int                i, line = scr_flags_line(flags);
 
-  for (i = 0; i < w->nreds; i++)
-    if (w->red[i].enabled && SCR_FLAG_LINE(w->red[i].index) == (flags & SCR_FLAG_LINES)) return &w->red[i];
+  for (i = 0; i < w->nreds && line >= 0; i++)
+    if (w->red[i].enabled && w->red[i].index == line) return &w->red[i];
   for (i = 0; i < w->nreds; i++) {
     const scr_reddesc* d = &w->red[i];
     if (!d->enabled) continue;
@@ -17044,6 +17052,7 @@ typedef struct {
   int      cache_keep, told_of_room; /* 1: a message has told that checkpoints are flushed to make room */
   int      told_of_bypass;           /* 1: or are written on the prefix */
   int      told_of_line;             /* 1: that a CKPT line that the program has named is not there */
+  int      line;                     /* the flag of the CKPT line that it named for the last checkpoint */
   int      prefix_size, drop_after;  /* SCR_PREFIX_SIZE, SCR_DROP_AFTER_CURRENT */
   int      flush_every, flush_width, fetch_width, crc_on_copy, crc_on_delete, crc_on_restart, crc_on_flush, preserve;
   int      use_containers, check_open;               /* SCR_CHECK_OPEN */
@@ -25187,7 +25196,7 @@ SCR_FN void scr_need_begin(void)
 SCR_FN double scr_need_interval(double now)
 {
   int                next = scr.checkpoint_id + 1;
-  const scr_reddesc* d = scr_reddesc_for_dataset(&scr.world, next, SCR_FLAG_CHECKPOINT);
+  const scr_reddesc* d = scr_reddesc_for_dataset(&scr.world, next, SCR_FLAG_CHECKPOINT | scr.line);
   const scr_cost*    c = scr_need_cost(d, next);
   double             mtbf = scr.mtbf, watched = scr.past.seconds + now - scr.run_start;
   double             cost = scr.ckpt_count > 0 ? scr.ckpt_cost / scr.ckpt_count : 0;
@@ -26233,11 +26242,12 @@ SCR_FN void scr_start_tell_bypass(const scr_reddesc* d, int id)
 SCR_FN void scr_start_tell_line(const scr_reddesc* d, int flags)
 {
   int file = scr_strcasecmp(scr_param_get(scr.world.params, "SCR_COPY_TYPE"), "FILE") == 0;
+  int line = scr_flags_line(flags);
 
-  if ((flags & SCR_FLAG_LINES) == 0 || SCR_FLAG_LINE(d->index) == (flags & SCR_FLAG_LINES) || !file) return;
+  if (line < 0 || line == d->index || !file) return;
   if (scr.world.rank == 0 && !scr.told_of_line)
     scr_warn("the program asks for the line CKPT=%d, and no enabled line has that number: CKPT=%d keeps the dataset",
-             (flags >> 8) - 1, d->index);
+             line, d->index);
   scr.told_of_line = 1;
 }
 
@@ -26263,6 +26273,7 @@ SCR_FN void scr_start_opened(const scr_desc* desc, const scr_reddesc* d, int byp
   scr.restart = SCR_RESTART_OVER;
   scr_read_close();
   if (flags & SCR_FLAG_CHECKPOINT) scr_wish_begin();
+  if (flags & SCR_FLAG_CHECKPOINT) scr.line = flags & SCR_FLAG_LINES;
   snprintf(level, sizeof level, "%s, %s", bypass ? scr.world.prefix : d->store,
            bypass ? "BYPASS" : scr_scheme_name(d->scheme));
   scr_event(flags & SCR_FLAG_CHECKPOINT ? "CHECKPOINT_START" : "OUTPUT_START", level, desc, -1.0);

@@ -422,18 +422,15 @@ static inline void* FTI_Realloc(int id, void* ptr)
 
 /* ---- checkpoint and recovery ------------------------------------------------------------------------------------- */
 
-/*
-** With SCR_COPY_TYPE=FILE the line CKPT=<level> keeps a checkpoint of level 1 to 3; else all have one scheme.  Level 4
-** is always copied to the prefix.
-*/
-static inline int FTI_Checkpoint(int id, int level)
+/* Write checkpoint ID, with the flags KEPT.  WRONG is what this rank knows to be wrong with the call, or NULL. */
+static inline int scr_fti_write(int id, int kept, const char* wrong)
 {
   const char* why = scr_fti.refusal;
   char        dataset[64];
-  int         i, ok, kept = level < FTI_L4 ? SCR_FLAG_LINE(level) : SCR_FLAG_OUTPUT;
+  int         i, ok;
 
   if (why == NULL && scr_fti.broken) why = "only some variables have been recovered, as the checkpoint is damaged";
-  if (why == NULL && (level < FTI_L1 || level > FTI_L4_DCP)) why = "the level is 1, 2, 3 or 4";
+  if (why == NULL) why = wrong;
   if (why == NULL && scr_fti.nvariables > 0) why = scr_fti_tell(NULL);
   if (scr_fti_meet("FTI_Checkpoint", why, FTI_NSCS) != FTI_SCES) return FTI_NSCS;
   snprintf(dataset, sizeof dataset, "fti.%d", id);
@@ -452,6 +449,17 @@ static inline int FTI_Checkpoint(int id, int level)
   memcpy(scr_fti.last, dataset, sizeof dataset);
   scr_fti.count = id;
   return FTI_DONE;
+}
+
+/*
+** With SCR_COPY_TYPE=FILE the line CKPT=<level> keeps a checkpoint of level 1 to 3, differential or not; else all have
+** one scheme.  Level 4 is always copied to the prefix.
+*/
+static inline int FTI_Checkpoint(int id, int level)
+{
+  int is = level >= FTI_L1 && level <= FTI_L4_DCP, of = is ? (level - 1) % FTI_L4 + 1 : FTI_L1;
+
+  return scr_fti_write(id, of == FTI_L4 ? SCR_FLAG_OUTPUT : SCR_FLAG_LINE(of), is ? NULL : "the level is 1, 2, 3 or 4");
 }
 
 /* What is wrong with variable ID, which is to be filled; NULL if nothing is. */
@@ -550,7 +558,7 @@ static inline int FTI_Snapshot(void)
   if (!scr_fti.on) return scr_fti_fail("FTI_Snapshot", "call FTI_Init first", FTI_NSCS);
   if (scr_fti.status != 0) return FTI_Recover();
   if (SCR_Need_checkpoint(&due) != SCR_SUCCESS) return FTI_NSCS;
-  return due ? FTI_Checkpoint(scr_fti.count + 1, FTI_L1) : FTI_SCES;
+  return due ? scr_fti_write(scr_fti.count + 1, SCR_FLAG_NONE, NULL) : FTI_SCES; /* CKPT lines go by INTERVAL here */
 }
 
 /* ---- what is not here -------------------------------------------------------------------------------------------- */

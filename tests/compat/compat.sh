@@ -219,11 +219,14 @@ else bad "fti_heat" "it does not go on from level 4"; fi
 # Its CKPT lines, which stand for the levels 2, 3, 4, 1, 2, 3: a lost node takes what is of level 1 only.
 manual=$top/tools/manual/migration.md
 sed -n "/^    SCR_COPY_TYPE=FILE/,/^$/{s,/dev/shm,$work/base,; s/^    //p}" "$manual" >lines
-fresh
-SCR_CONF_FILE=$work/lines SCR_DEBUG=1 run 4 fti_heat levels 60 10 45
-n=$(sed -n 's/.* bytes, \([A-Z]*\), complete in .*/\1/p' log | tr '\n' ' ')
-if [ "$n" = "PARTNER RS SINGLE SINGLE " ]; then ok "the manual: its CKPT lines stand for levels"
-else bad "the manual: its CKPT lines" "the schemes are $n"; fi
+for way in "snapshots:SINGLE PARTNER SINGLE RS :prefix/fti.*" "differential:PARTNER RS SINGLE SINGLE :prefix/fti.4" \
+  "levels:PARTNER RS SINGLE SINGLE :prefix/fti.4"; do
+  fresh
+  SCR_CONF_FILE=$work/lines SCR_CHECKPOINT_INTERVAL=10 SCR_FLUSH=0 SCR_DEBUG=1 run 4 fti_heat "${way%%:*}" 60 10 45
+  n=$(sed -n 's/.* bytes, \([A-Z]*\), complete in .*/\1/p' log | tr '\n' ' ')
+  n="${way%%:*}:$n:$(echo prefix/fti.*)"
+  if [ "$n" = "$way" ]; then ok "the manual: its CKPT lines, $n"; else bad "the manual: its CKPT lines" "$n, not $way"; fi
+done
 rm -rf prefix/fti.4 base/{*,level*/*}/scr."$SCR_JOB_ID"/node.*-v1
 if SCR_CONF_FILE=$work/lines run 4 fti_heat levels 60 10 0 && grep -q 'restarted at step 20, status 1' log &&
   [ "$(answer)" = "$calm" ]; then ok "the manual: the newest checkpoint of level 3 stays until it is needed"

@@ -1,8 +1,8 @@
 /*
 ** fti_heat.c - a heat solver as users of FTI write it, in C and C++: with checkpoints of level 1 to 4 in turn, with
-** snapshots, or with variables that are recovered one by one.
+** differential ones, with snapshots, or with variables that are recovered one by one.
 **
-**   fti_heat levels|snapshots|ones STEPS INTERVAL KILL_AT
+**   fti_heat levels|differential|snapshots|ones STEPS INTERVAL KILL_AT
 */
 #include <mpi.h>
 #include <signal.h>
@@ -39,12 +39,13 @@ int main(int argc, char** argv)
   double *        g, *h;
   checkpoint_info info = {1, 1};
   FTIT_type       info_type;
-  int             rank, ranks, i = 0, rc, steps, interval, kill_at, snapshots, ones;
+  int             rank, ranks, i = 0, rc, steps, interval, kill_at, snapshots, ones, more;
 
   MPI_Init(&argc, &argv);
   if (argc < 5) return 2;
   snapshots = strcmp(argv[1], "snapshots") == 0;
   ones = strcmp(argv[1], "ones") == 0;
+  more = strcmp(argv[1], "differential") == 0 ? FTI_L4 : 0;
   steps = atoi(argv[2]);
   interval = atoi(argv[3]);
   kill_at = atoi(argv[4]);
@@ -72,7 +73,7 @@ int main(int argc, char** argv)
     } else if (i > 0 && i % interval == 0 && i / interval >= info.id) {
       info.id = i / interval + 1;
       info.level = info.level % 4 + 1;
-      must(FTI_Checkpoint(info.id, info.level) == FTI_DONE, "FTI_Checkpoint");
+      must(FTI_Checkpoint(info.id, info.level + more) == FTI_DONE, "FTI_Checkpoint");
     }
     if (i == steps) break;
     compute(g, h, rank, ranks, FTI_COMM_WORLD);
