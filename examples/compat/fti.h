@@ -453,13 +453,14 @@ static inline int scr_fti_write(int id, int kept, const char* wrong)
 
 /*
 ** With SCR_COPY_TYPE=FILE the line CKPT=<level> keeps a checkpoint of level 1 to 3, differential or not; else all have
-** one scheme.  Level 4 is always copied to the prefix.
+** one scheme.  Level 4 is always copied to the prefix, and kept as level 1.
 */
 static inline int FTI_Checkpoint(int id, int level)
 {
   int is = level >= FTI_L1 && level <= FTI_L4_DCP, of = is ? (level - 1) % FTI_L4 + 1 : FTI_L1;
 
-  return scr_fti_write(id, of == FTI_L4 ? SCR_FLAG_OUTPUT : SCR_FLAG_LINE(of), is ? NULL : "the level is 1, 2, 3 or 4");
+  return scr_fti_write(id, of == FTI_L4 ? SCR_FLAG_OUTPUT | SCR_FLAG_LINE(FTI_L1) : SCR_FLAG_LINE(of),
+                       is ? NULL : "the level is 1, 2, 3 or 4");
 }
 
 /* What is wrong with variable ID, which is to be filled; NULL if nothing is. */
