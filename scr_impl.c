@@ -2697,25 +2697,27 @@ SCR_FN int scr_hash_file_read_record(const char* path, scr_hash* h, uid_t* by)
 
 /* ---- writing ---- */
 
+/* Returns 1 if the directory AT has a list of users (an ACL), or may have: who may not read it cannot tell. */
+SCR_FN int scr_dir_is_listed(int at)
+{
+  int fd = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+  return scr_fence_close(fd, fd < 0 || scr_file_is_listed(fd));
+}
+
 /*
 ** ST becomes the state of the directory in which changes to PATH take place; LISTED, unless it is NULL, 1 if its mode
-** has a group that writes, and may owe that to a list of users (an ACL); who may not read it cannot tell.  Returns 1
-** if it can be looked at.
+** has a group that writes, and may owe that to a list of users.  Returns 1 if it can be looked at.
 */
 SCR_FN int scr_dir_look(const char* path, struct stat* st, int* listed)
 {
   char        dir[SCR_MAX_FILENAME];
   const char* name;
-  int         fd = scr_fence_enter(path, &name), seen, again;
+  int         fd = scr_fence_enter(path, &name), seen;
 
   if (fd == AT_FDCWD) fd = scr_path_dir_of(path, dir, sizeof dir) == SCR_SUCCESS ? openat(fd, dir, SCR_O_DIR) : -1;
   seen = fd >= 0 && fstat(fd, st) == 0;
-  if (seen && listed != NULL) *listed = 0;
-  if (seen && listed != NULL && st->st_mode & S_IWGRP) {
-    again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    *listed = again < 0 || scr_file_is_listed(again);
-    scr_fence_close(again, 0);
-  }
+  if (seen && listed != NULL) *listed = st->st_mode & S_IWGRP && scr_dir_is_listed(fd);
   return scr_fence_close(fd, seen);
 }
 
@@ -8077,11 +8079,12 @@ SCR_FN void scr_record_sweep(const char* prefix)
 **            scr_index_is_good, scr_index_read, scr_index_open, scr_index_close, scr_index_newest, scr_index_find,
 **            scr_index_look_up, scr_index_named, scr_index_named_ckpt, scr_index_same, scr_index_count_complete,
 **            scr_index_has_renames, scr_index_max_id, scr_index_is_missing, scr_choice_read, scr_choice_write,
-**            scr_choice_release, scr_index_current, scr_choice_in_cache, scr_index_set_current, scr_index_set,
-**            scr_index_remove, scr_index_begin_deletion, scr_index_end_deletion, scr_index_note_attempt,
-**            scr_index_note_fetched, scr_index_note_failed, scr_index_forgive, scr_index_drop_newer,
-**            scr_index_serve_choice, scr_index_cut, scr_index_window, scr_index_outgrown, scr_index_has_served,
-**            scr_index_last_served, scr_index_note_served, scr_index_note_renamed, scr_index_change
+**            scr_choice_release, scr_index_current, scr_index_is_current, scr_choice_in_cache, scr_index_set_current,
+**            scr_index_set, scr_index_remove, scr_index_begin_deletion, scr_index_end_deletion,
+**            scr_index_note_attempt, scr_index_note_fetched, scr_index_note_failed, scr_index_forgive,
+**            scr_index_drop_newer, scr_index_serve_choice, scr_index_cut, scr_index_window, scr_index_outgrown,
+**            scr_index_has_served, scr_index_last_served, scr_index_note_served, scr_index_note_renamed,
+**            scr_index_change
 ** Invariants
 **   X1  In an index that was read or created here, every id is an integer, 1 or more, every <dir> is a safe relative
 **       path, and DIR and DSET list the same pairs.
@@ -10787,8 +10790,7 @@ SCR_FN const scr_rival* scr_publish_hits_choice(const scr_publication* p, const 
 
   scr_choice_read(index, &c);
   for (i = 0; i < p->rivals && c.by_user && c.until == 0; i++)
-    if (p->rival[i].hit && (c.id == 0 || p->rival[i].identity.id == c.id) && strcmp(p->rival[i].dir, c.dir) == 0)
-      return &p->rival[i];
+    if (p->rival[i].hit && scr_index_is_current(index, p->rival[i].identity.id, p->rival[i].dir)) return &p->rival[i];
   return NULL;
 }
 
@@ -15962,8 +15964,8 @@ SCR_FN int scr_meet(MPI_Comm comm)
 **
 ** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, MPI helpers
 ** Offers     scr_groupdesc, scr_storedesc, scr_world; scr_groupdescs_from_name, scr_storedescs_from_name,
-**            scr_transfer_of_vendor, scr_reddesc_alone, scr_flags_line, scr_reddesc_for_dataset, scr_world_free,
-**            scr_world_job_key, scr_world_create
+**            scr_transfer_of_vendor, scr_reddesc_alone, scr_reddescs_are_lines, scr_flags_line,
+**            scr_reddesc_for_dataset, scr_world_free, scr_world_job_key, scr_world_create
 ** Invariants
 **   L1  When a redundancy set is formed, no two of its members are in the same failure group.
 **   L2  Every directory that the library makes below a base satisfies D5.
@@ -16659,6 +16661,12 @@ SCR_FN int scr_reddesc_sets(scr_reddesc* d, const scr_world* w)
   return SCR_SUCCESS;
 }
 
+/* Returns 1 if the CKPT lines say how datasets are kept; 0 if the other parameters do. */
+SCR_FN int scr_reddescs_are_lines(const scr_world* w)
+{
+  return scr_strcasecmp(scr_param_get(w->params, "SCR_COPY_TYPE"), "FILE") == 0;
+}
+
 /* Fill D from LINE, a CKPT line; NULL takes everything from the parameters. */
 SCR_FN int scr_reddesc_from_line(scr_reddesc* d, const scr_world* w, int index, const scr_hash* line)
 {
@@ -16668,7 +16676,7 @@ SCR_FN int scr_reddesc_from_line(scr_reddesc* d, const scr_world* w, int index, 
   char                 base[SCR_MAX_FILENAME];
   int                  rc;
 
-  if (scr_strcasecmp(type, "FILE") == 0) type = "XOR"; /* the scheme of lines without TYPE */
+  if (scr_reddescs_are_lines(w)) type = "XOR"; /* the scheme of lines without TYPE */
   d->index = index;
   d->enabled = scr_hash_int_or(line, "ENABLED", 1);
   d->interval = scr_hash_int_or(line, "INTERVAL", 1);
@@ -16717,7 +16725,7 @@ SCR_FN int scr_reddescs_create(scr_world* w, int rc)
   scr_hash_elem*  e;
   int             n = 1, i, ones = 0;
 
-  if (scr_strcasecmp(scr_param_get(w->params, "SCR_COPY_TYPE"), "FILE") == 0) {
+  if (scr_reddescs_are_lines(w)) {
     lines = scr_param_get_hash(w->params, "CKPT");
     n = scr_hash_size(lines);
     if (n == 0 && rc == SCR_SUCCESS) rc = SCR_ERR(SCR_ERR_PARAM, "SCR_COPY_TYPE is FILE, but there are no CKPT lines");
@@ -26241,10 +26249,9 @@ SCR_FN void scr_start_tell_bypass(const scr_reddesc* d, int id)
 /* FLAGS name a line by which D does not keep the dataset: rank 0 says so, once. */
 SCR_FN void scr_start_tell_line(const scr_reddesc* d, int flags)
 {
-  int file = scr_strcasecmp(scr_param_get(scr.world.params, "SCR_COPY_TYPE"), "FILE") == 0;
   int line = scr_flags_line(flags);
 
-  if (line < 0 || line == d->index || !file) return;
+  if (line < 0 || line == d->index || !scr_reddescs_are_lines(&scr.world)) return;
   if (scr.world.rank == 0 && !scr.told_of_line)
     scr_warn("the program asks for the line CKPT=%d, and no enabled line has that number: CKPT=%d keeps the dataset",
              line, d->index);

@@ -948,19 +948,26 @@ static void run_that_logs_thrice(void)
   OK(SCR_Finalize());
 }
 
-/* The same with one checkpoint, ck: a line before it, and one that follows. */
-static void run_that_logs(void)
+/* The same with one checkpoint, ck, and the log LOG: a line before it, and one that follows. */
+static void run_that_logs_to(const char* log)
 {
-  int a = 1;
+  char path[64];
+  int  a = 1;
 
+  snprintf(path, sizeof path, "prefix/%s", log);
   set("SCR_FLUSH=1");
   OK(SCR_Init());
-  if (rank == 0) append("prefix/log", "one\n");
-  if (rank == 0) OK(SCR_Track("log"));
+  if (rank == 0) append(path, "one\n");
+  if (rank == 0) OK(SCR_Track(log));
   OK(SCR_Protect("a", &a, 1, sizeof a));
   OK(SCR_Checkpoint("ck"));
-  if (rank == 0) append("prefix/log", "two\n");
+  if (rank == 0) append(path, "two\n");
   OK(SCR_Finalize());
+}
+
+static void run_that_logs(void)
+{
+  run_that_logs_to("log");
 }
 
 /* What a rank tracks is no file of a dataset, be it of another rank, in a checkpoint or an output, cached or not. */
@@ -1140,15 +1147,8 @@ static void a_directory_that_is_exchanged_keeps_what_would_be_cut(void)
 
   begin();
   as_job("one");
-  set("SCR_FLUSH=1");
   shell("mkdir prefix/dir");
-  OK(SCR_Init());
-  if (rank == 0) append("prefix/dir/log", "one\n");
-  if (rank == 0) OK(SCR_Track("dir/log"));
-  OK(SCR_Protect("a", &a, 1, sizeof a));
-  OK(SCR_Checkpoint("ck"));
-  if (rank == 0) append("prefix/dir/log", "two\n");
-  OK(SCR_Finalize());
+  run_that_logs_to("dir/log");
   OK(SCR_Init());
   OK(SCR_Protect("a", &a, 1, sizeof a));
   dirs_exchanged = 0;
