@@ -8605,7 +8605,7 @@ SCR_FN SCR_APART int scr_choice_in_cache(const scr_index* index)
   scr_choice     c;
 
   scr_choice_read(index, &c);
-  if (!c.by_user || scr_index_current(index, &it)) return 0;
+  if (!c.by_user || (scr_index_current(index, &it) && it.complete)) return 0;
   scr_index_newest(index, INT_MAX, NULL, &it);
   return c.until == 0 || it.id < c.until ? c.id : 0;
 }
@@ -25701,13 +25701,42 @@ SCR_FN void scr_run_mark_passed(void)
   if (changed && scr_map_write() != SCR_SUCCESS) scr_warn_each("%s", scr_err_text);
 }
 
+/*
+** WITHOUT, a parameter, empties the cache: an error if the prefix lacks the checkpoint that the user has chosen, as no
+** other is offered in its place.  Rank 0 only.
+*/
+SCR_FN int scr_run_spare_choice(const char* without)
+{
+  const char*    name = scr_param_get(scr.world.params, "SCR_CURRENT");
+  scr_index      index;
+  scr_index_item it;
+  scr_choice     c;
+  int            spare;
+
+  scr_index_read(&index, scr.world.prefix); /* one that cannot be read has no choice */
+  scr_choice_read(&index, &c);
+  if (name != NULL && scr_index_has_served(&index, "SCR_CURRENT", name, scr.world.job_key)) name = NULL;
+  if (name == NULL) spare = scr_choice_in_cache(&index) != 0;
+  else spare = scr_index_named_ckpt(&index, name, &it) != SCR_SUCCESS || !it.complete;
+  scr_index_close(&index, SCR_SUCCESS, 0);
+  if (!spare || scr.fresh_start) return SCR_SUCCESS;
+  return SCR_ERR(
+      SCR_ERR_NO_RESTART,
+      "%s would empty the cache, and the prefix has no complete checkpoint %s, the user's choice; nothing is "
+      "deleted. Unset %s to restart from the cache, or choose another one with scr_index --current",
+      without, name != NULL ? name : c.dir, without);
+}
+
 /* Find what the cache and the prefix hold, and load a checkpoint.  Collective over the world. */
 SCR_FN int scr_run_find_checkpoint(void)
 {
-  int        use = scr_run_without_cache() == NULL, unfinished, i, room, rc, err;
-  scr_vote   v;
-  scr_search all = {0, INT_MAX};
+  const char* without = scr_run_without_cache();
+  int         use = without == NULL, unfinished, i, room, rc, err;
+  scr_vote    v;
+  scr_search  all = {0, INT_MAX};
 
+  rc = use || scr.world.rank != 0 ? SCR_SUCCESS : scr_run_spare_choice(without);
+  if (!use && (rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   for (room = 0; room < 2; room++) {
     rc = scr_recovery_scatter(!room ? SCR_SPARE_ALL : use ? SCR_SPARE_COMPLETE : SCR_SPARE_NONE);
     if ((err = scr_recovery_stamp()) != SCR_SUCCESS && rc == SCR_SUCCESS) rc = err;

@@ -79,15 +79,27 @@ int truth_has_twin(const dataset* d)
   return 0;
 }
 
+/* Returns 1 if S and D have the same files. */
+static int truth_shares(const dataset* s, const dataset* d)
+{
+  return plan.layout == 3 && s->checkpoint && d->checkpoint;
+}
+
+/* A newer one has the files of D, and the end of its flush may have come before anybody was told. */
+static int may_be_replaced(const dataset* d)
+{
+  return d->number < truth.sets && truth_shares(d, &truth.set[truth.sets]);
+}
+
 /*
-** What the window may have deleted may be chosen from the cache; where it is not chosen, a newer one has survived.  So
-** it has where another one has taken the place, unless that has other ranks.
+** What the window may have deleted, and what another one may have replaced, may be chosen from the cache; where it is
+** not chosen, a newer one has survived.  So it has where another one has taken the place, unless that has other ranks.
 */
 static int is_on_prefix(const dataset* d)
 {
   return d->on_prefix && !d->gone && !d->rejected &&
          !(plan.same_ranks && (d->ranks != plan.members || truth_has_twin(d))) &&
-         !(d->outgrown && (truth.chosen == d->number || plan.wished == d->number));
+         !((d->outgrown || may_be_replaced(d)) && (truth.chosen == d->number || plan.wished == d->number));
 }
 
 /* It may not be passed over without a word. */
@@ -158,9 +170,20 @@ void truth_begin_life(void)
   truth.work = truth_newest(is_work);
   truth.must = truth_must();
   for (i = 1; i <= truth.sets && !plan.cache_used; i++) {
-    truth.set[i].cached = 0;
-    if (!truth.set[i].on_prefix && !truth.set[i].gone) truth.set[i].gone = 1; /* the user lets it go */
+    dataset* d = &truth.set[i];
+    d->spared = d->cached && !d->gone;
+    d->cached = 0;
+    if (!d->on_prefix && !d->gone) d->gone = 1; /* the user lets it go */
   }
+}
+
+/* A start that was to empty the cache is refused for a choice that only that has: it still has all that it had. */
+static void truth_spared(void)
+{
+  int i;
+
+  for (i = 1; i <= truth.sets && strstr(truth.text, "nothing is deleted") != NULL; i++)
+    if (truth.set[i].spared) truth.set[i].cached = 1, truth.set[i].gone = 0;
 }
 
 void truth_code(process* p, int* count, const char* api, int code)
@@ -278,12 +301,6 @@ dataset* truth_start(const char* name, int step, int checkpoint, int output)
   if (checkpoint) totals.checkpoints++;
   else totals.outputs++;
   return d;
-}
-
-/* Returns 1 if S and D have the same files. */
-static int truth_shares(const dataset* s, const dataset* d)
-{
-  return plan.layout == 3 && s->checkpoint && d->checkpoint;
 }
 
 void truth_overwritten(const dataset* d)
@@ -554,6 +571,7 @@ void truth_after_life(int complete)
                (must == 0 && !plan.fresh &&                     /* who begins anew has asked for none */
                 (truth.notes_lost || truth_newest(is_tried)))); /* the program may have refused what was offered */
     truth.refused = may;
+    if (may && !plan.cache_used) truth_spared();
     may |= plan.time_limit && truth.code == SCR_ERR_PARAM; /* there is no time left */
     if (!may)
       sim_violation("the start fails with %d (%d nodes damaged, %s, must %d): %s", truth.code, truth.damages,

@@ -563,6 +563,13 @@ rm "$cached/scr.dataset.1/a/r1"
 says "a choice of which a node has lost its part: what was found" 1 "what was found is in $p/.scr/scavenge.1" "$BIN/scr_postrun"
 check "a choice of which a node has lost its part: that stays" 0 "" sh -c 'test -d .scr/scavenge.1.*'
 new
+check "a choice that the cache alone has, and a run without it: a job" 5 - $alone SCR_FLUSH=0 SCR_CACHE_SIZE=2 $MPIEXEC -n 2 "$tmp/named" c:a c:b
+ended
+says "a choice that the cache alone has, by parameter, and a run without it" 4 "SCR_DISTRIBUTE=0 would empty the cache, .* checkpoint a, .*nothing is deleted" $alone SCR_CURRENT=a SCR_DISTRIBUTE=0 $MPIEXEC -n 2 "$tmp/named"
+check "a choice that the cache alone has, and a run without it: the choice" 0 - "$BIN/scr_index" --current a
+says "a choice that the cache alone has, and a run without it" 4 "SCR_CACHE_PURGE=1 would empty the cache, .* checkpoint a, .*nothing is deleted" $alone SCR_CACHE_PURGE=1 $MPIEXEC -n 2 "$tmp/named"
+says "a choice that the cache alone has, and a run with it" 5 "checkpoint a (dataset 1) is loaded" $alone SCR_DEBUG=1 SCR_CACHE_SIZE=2 $MPIEXEC -n 2 "$tmp/named"
+new
 check "a checkpoint that is damaged everywhere: a job" 5 - $alone SCR_FLUSH=2 SCR_CACHE_SIZE=2 $MPIEXEC -n 2 "$tmp/named" c:a,x c:b,x c:c,x c:d,x
 rm x/r1 "$cached/scr.dataset.4/x/r1"
 check "a checkpoint that is damaged everywhere: a run from the one before" 5 - $alone SCR_FLUSH=2 $MPIEXEC -n 2 "$tmp/named"
