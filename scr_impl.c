@@ -5795,12 +5795,12 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
 
 /* ==== 10 FILE WINDOW ====================================================================================
 ** Many files as one stream of bytes, followed by zeros; the CRC32 of each file is computed as its bytes pass.  Also
-** checksums of whole files.
+** checksums of whole files, and whose file it is that receives bytes.
 **
 ** Uses       platform, errors, memory, path, kernels
-** Offers     scr_window_seg, scr_window, scr_extent; scr_window_close, scr_window_free, scr_window_open,
-**            scr_window_length, scr_window_fd, scr_window_find, scr_window_read, scr_window_write, scr_hole_end,
-**            scr_extent_crc, scr_file_crc, scr_file_has_crc, scr_window_crc
+** Offers     scr_window_seg, scr_window, scr_extent; scr_file_is_ours, scr_file_made, scr_window_close,
+**            scr_window_free, scr_window_open, scr_window_length, scr_window_fd, scr_window_find, scr_window_read,
+**            scr_window_write, scr_hole_end, scr_extent_crc, scr_file_crc, scr_file_has_crc, scr_window_crc
 ** Invariants
 **   W1  The stream is file 0, file 1, ... in the given order, then zeros without end.  Any range of it can be read or
 **       written; only zeros may be written past the end of the files.
@@ -5810,6 +5810,47 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
 **   W4  A new file (O_TRUNC) gets its size at the start, and each byte is written at most once: zeros stay holes.
 ** Failure    An error code; files keep what was written so far.
 ** ====================================================================================================== */
+
+/* ---- files of this run ---- */
+
+/*
+** Returns 1 if the file that ST describes can be one that a process of this run has made: it is this user's or, where
+** the file system gives files to somebody else, as NFS does with root's, it has the owner that a new file gets.
+*/
+SCR_FN int scr_file_is_ours(const struct stat* st)
+{
+  char        path[SCR_MAX_FILENAME];
+  struct stat made;
+  int         fd, is;
+
+  if (st->st_uid == geteuid()) return 1;
+  if (scr_fmt(path, sizeof path, "%s/.scr/owner.%016" PRIx64 ".tmp", scr_fence_prefix.dir, scr_random()) !=
+          SCR_SUCCESS ||
+      (fd = scr_os.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600)) < 0)
+    return 0;
+  is = fstat(fd, &made) == 0 && made.st_uid == st->st_uid;
+  scr_os.close(fd);
+  scr_os.unlink(path);
+  return is;
+}
+
+/*
+** Open PATH, which a process of this run has made, or which O_CREAT in FLAGS makes now with MODE, for writing.
+** SCR_ERR_UNSAFE if somebody else has put a file of theirs in its place, which would receive the bytes.
+*/
+SCR_FN int scr_file_made(const char* path, int flags, mode_t mode, int* fd)
+{
+  struct stat st;
+
+  if ((*fd = scr_file_plain(path, O_WRONLY | flags, mode)) < 0) return SCR_ERRNO("cannot open %s", path);
+  if (fstat(*fd, &st) < 0 || scr_file_is_ours(&st)) return SCR_SUCCESS;
+  scr_os.close(*fd);
+  *fd = -1;
+  return SCR_ERR(SCR_ERR_UNSAFE, "%s belongs to user %lu, who has put it in the place of a file of yours; remove it",
+                 path, (unsigned long)st.st_uid);
+}
+
+/* ---- a window ---- */
 
 #define SCR_WINDOW_FDS 16 /* files that a window keeps open */
 
@@ -5938,11 +5979,11 @@ SCR_FN int scr_window_fd(scr_window* w, int i, int* fd)
     if (w->flags == O_RDONLY) {
       if ((rc = scr_file_open(w->path[i], &w->fd[slot])) != SCR_SUCCESS) return rc;
     } else {
-      w->fd[slot] = scr_os.open(w->path[i], w->seen[i] ? w->flags & ~O_TRUNC : w->flags, 0600);
-      if (w->fd[slot] < 0) return SCR_ERRNO("cannot open %s", w->path[i]);
+      if ((rc = scr_file_made(w->path[i], w->flags & O_CREAT, 0600, &w->fd[slot])) != SCR_SUCCESS) return rc;
     }
     w->fd_file[slot] = i;
-    if (!w->seen[i] && w->flags & O_TRUNC && scr_os.ftruncate(w->fd[slot], (off_t)w->size[i]) < 0)
+    if (!w->seen[i] && w->flags & O_TRUNC &&
+        (scr_os.ftruncate(w->fd[slot], 0) < 0 || scr_os.ftruncate(w->fd[slot], (off_t)w->size[i]) < 0))
       return SCR_ERRNO("cannot give %s its size of %" PRIu64 " bytes", w->path[i], w->size[i]);
     w->seen[i] = 1;
   }
@@ -6139,9 +6180,8 @@ SCR_FN int scr_window_crc(scr_window* w, int i, uLong* crc)
 ** Uses       platform, errors, memory, path, hash files, dataset, kernels, file window
 ** Offers     scr_job, scr_pace, scr_extents, scr_copy_item, scr_copy_target, scr_copy_list; scr_job_start,
 **            scr_job_is_done, scr_helper_is_idle, scr_job_wait, scr_helper_end, scr_extents_free, scr_extents_add,
-**            scr_extents_whole, scr_copy_leave, scr_file_make, scr_file_made, scr_file_is_ours, scr_copy_one,
-**            scr_copy_list_make, scr_copy_list_free, scr_copy_list_add, scr_copy_list_run, scr_file_check,
-**            scr_file_stamp, scr_file_unchanged
+**            scr_extents_whole, scr_copy_leave, scr_file_make, scr_copy_one, scr_copy_list_make, scr_copy_list_free,
+**            scr_copy_list_add, scr_copy_list_run, scr_file_check, scr_file_stamp, scr_file_unchanged
 ** Invariants
 **   W5  Only scr_copy_list_work and the jobs of the helper run in threads other than the caller's.  They use only their
 **       arguments, the table of system calls and settings that do not change meanwhile, and never MPI.  Each thread has
@@ -6459,43 +6499,6 @@ SCR_FN int scr_file_make(const char* path, mode_t mode, uint64_t size)
 }
 
 /*
-** Returns 1 if the file that ST describes can be one that a process of this run has made: it is this user's or, where
-** the file system gives files to somebody else, as NFS does with root's, it has the owner that a new file gets.
-*/
-SCR_FN int scr_file_is_ours(const struct stat* st)
-{
-  char        path[SCR_MAX_FILENAME];
-  struct stat made;
-  int         fd, is;
-
-  if (st->st_uid == geteuid()) return 1;
-  if (scr_fmt(path, sizeof path, "%s/.scr/owner.%016" PRIx64 ".tmp", scr_fence_prefix.dir, scr_random()) !=
-          SCR_SUCCESS ||
-      (fd = scr_os.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600)) < 0)
-    return 0;
-  is = fstat(fd, &made) == 0 && made.st_uid == st->st_uid;
-  scr_os.close(fd);
-  scr_os.unlink(path);
-  return is;
-}
-
-/*
-** Open PATH, which a process of this run has made, or which O_CREAT in FLAGS makes now, for writing.  SCR_ERR_UNSAFE if
-** somebody else has put a file of theirs in its place, which would receive the bytes.
-*/
-SCR_FN int scr_file_made(const char* path, int flags, int* fd)
-{
-  struct stat st;
-
-  if ((*fd = scr_file_plain(path, O_WRONLY | flags, 0666)) < 0) return SCR_ERRNO("cannot open %s", path);
-  if (fstat(*fd, &st) < 0 || scr_file_is_ours(&st)) return SCR_SUCCESS;
-  scr_os.close(*fd);
-  *fd = -1;
-  return SCR_ERR(SCR_ERR_UNSAFE, "%s belongs to user %lu, who has put it in the place of a file of yours; remove it",
-                 path, (unsigned long)st.st_uid);
-}
-
-/*
 ** Make the file of extent I of IT->to the last one of T: create it, or open the one that is there already.  A new file
 ** can be read only by those who can read the file open as FROM (-1: none), whose bytes it receives: its mode comes from
 ** a record, which somebody else may have written.
@@ -6510,7 +6513,7 @@ SCR_FN int scr_copy_enter(scr_copy_target* t, const scr_copy_item* it, int i, in
   if ((rc = scr_copy_rest(t)) != SCR_SUCCESS) return rc;
   if (fresh && from >= 0 && fstat(from, &st) < 0) return SCR_ERRNO("cannot look at what %s is made from", x->path);
   if (fresh) rc = scr_file_create(x->path, it->mode & (from < 0 ? 0777 : st.st_mode | 0733), x->length, &fd);
-  else rc = scr_file_made(x->path, 0, &fd);
+  else rc = scr_file_made(x->path, 0, 0, &fd);
   if (fd < 0) return rc;
   t->writing = 1;
   t->file[t->n].path = x->path;
@@ -7287,9 +7290,8 @@ SCR_FN int scr_member_open(scr_member* m, const scr_erasure* ec)
     if (fd >= 0 && scr_os.close(fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", m->temp[i]);
   }
   if (rc == SCR_SUCCESS)
-    rc = scr_window_open(&m->win, m->n, write ? m->temp : m->path, m->size,
-                         write ? O_RDWR | O_TRUNC | O_NOFOLLOW : O_RDONLY, plain ? 0 : ec->chunk,
-                         plain ? 1 : ec->n - ec->k);
+    rc = scr_window_open(&m->win, m->n, write ? m->temp : m->path, m->size, write ? O_WRONLY | O_TRUNC : O_RDONLY,
+                         plain ? 0 : ec->chunk, plain ? 1 : ec->n - ec->k);
   if (rc != SCR_SUCCESS) return rc;
   if (!(m->lost & SCR_LOST_RED)) return scr_file_open(m->red, &m->fd);
   for (i = 0; i < m->k; i++) m->sum[i] = SCR_CRC32_START;
@@ -19240,7 +19242,7 @@ SCR_FN int scr_stream_open(scr_stream* s, const scr_entry* e, int lost)
     size[n++] = e->file[i].size;
   }
   if (rc == SCR_SUCCESS)
-    rc = scr_window_open(&s->w, n, path, size, s->write ? O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW : O_RDONLY, 0, 1);
+    rc = scr_window_open(&s->w, n, path, size, s->write ? O_WRONLY | O_CREAT | O_TRUNC : O_RDONLY, 0, 1);
   while (n > 0) free(path[--n]);
   scr_free(&path);
   scr_free(&size);
@@ -27175,7 +27177,7 @@ SCR_FN int scr_track_write(const scr_desc* d, const char* rel, scr_hash* known)
   }
   if (rc == SCR_SUCCESS) rc = scr_track_record_path(d, rel, path);
   if (rc == SCR_SUCCESS) rc = scr_route_new(path, 1, path);
-  if (rc == SCR_SUCCESS && (rc = scr_file_made(path, O_CREAT, &fd)) == SCR_SUCCESS) {
+  if (rc == SCR_SUCCESS && (rc = scr_file_made(path, O_CREAT, 0666, &fd)) == SCR_SUCCESS) {
     if (scr_write_all(fd, b.p, b.n) < 0 || scr_os.ftruncate(fd, (off_t)b.n) < 0)
       rc = SCR_ERRNO("cannot write %s", path);
     if (scr_os.close(fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot write %s", path);
@@ -27741,7 +27743,7 @@ SCR_FN int scr_regions_write(void)
 
   if (rc == SCR_SUCCESS) rc = scr_route_new(path, 1, path);
   if (rc == SCR_SUCCESS) rc = scr_regions_place(&scr_protected, &size);
-  if (rc == SCR_SUCCESS) rc = scr_file_made(path, O_CREAT, &fd);
+  if (rc == SCR_SUCCESS) rc = scr_file_made(path, O_CREAT, 0666, &fd);
   if (rc == SCR_SUCCESS && scr_os.ftruncate(fd, 0) < 0) rc = SCR_ERRNO("cannot write %s", path);
   for (i = 0; i < scr_protected.n && buf != NULL && rc == SCR_SUCCESS; i++)
     rc = scr_region_write(&scr_protected.region[i], fd, path, buf);

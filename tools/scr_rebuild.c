@@ -113,7 +113,7 @@ static int rebuild(const char* argv0, scr_rebuild* job, const char* into)
 static int rebuild_xor_main(int argc, char** argv)
 {
   static const struct option options[] = {TOOL_OPTIONS, {NULL, 0, NULL, 0}};
-  char                       dir[SCR_MAX_FILENAME];
+  char                       dir[SCR_MAX_FILENAME], (*whole)[SCR_MAX_FILENAME];
   int64_t                    size, root;
   scr_rebuild                job;
   int                        c, r, bad, rc = SCR_SUCCESS;
@@ -133,18 +133,21 @@ static int rebuild_xor_main(int argc, char** argv)
   memset(&job, 0, sizeof job);
   job.n = (int)size;
   job.file = (char**)scr_malloc((size_t)size * sizeof *job.file);
-  if (job.file == NULL) {
+  whole = (char(*)[SCR_MAX_FILENAME])scr_malloc((size_t)size * sizeof *whole);
+  if (job.file == NULL || whole == NULL) {
     SCR_ERR_OOM();
     return tool_fail("scr_rebuild_xor", 1, scr_err_text);
   }
   job.file[root] = argv[3];
   for (r = 0; r < job.n; r++)
     if (r != root) job.file[r] = argv[4 + r - (r > root)];
+  for (r = 0; r < job.n; r++) job.file[r] = (char*)(uintptr_t)tool_whole(job.file[r], whole[r]); /* below its fence */
   for (r = 0; r < job.n && rc == SCR_SUCCESS; r++)
     if ((rc = scr_rebuild_home(job.file[r], dir, sizeof dir)) == SCR_SUCCESS) rc = rebuild_fence(dir);
   if (rc == SCR_SUCCESS) rc = scr_rebuild_run(&job);
   bad = rebuild_result("scr_rebuild_xor", &job, argv[3], rc);
   scr_free(&job.file);
+  scr_free(&whole);
   return bad == 0 && fflush(stdout) == 0 ? 0 : 1;
 }
 

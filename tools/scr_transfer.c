@@ -375,7 +375,7 @@ static int transfer_exit(const char* cntl)
 {
   scr_transfer t;
   double       end = scr_wtime() + TRANSFER_EXIT_SECONDS;
-  int          rc = SCR_SUCCESS;
+  int          rc = scr_private_check(cntl);
 
   while (rc == SCR_SUCCESS && scr_transfer_is_served(cntl)) { /* again and again: a run may say RUN at the same time */
     rc = scr_transfer_open(&t, cntl);

@@ -51,6 +51,7 @@ SCR_FN int transfer_detach(const char* const* argv)
     dup2(fd, 1);
     dup2(fd, 2);
   }
+  for (fd = 3; fd < 1024; fd++) close(fd); /* of the caller, such as a lock that a script holds */
   execvp(argv[0], (char* const*)(uintptr_t)argv);
   _exit(127);
 }

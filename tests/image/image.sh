@@ -281,6 +281,7 @@ for f in $(awk "NR % $each == 0" "$tmp/refused"); do check "$f is refused by its
 
 # ---- refused at the request: the program goes on
 build OPENS refused.c -DOPENS
+build EMPTY refused.c -DOPENS -DEMPTY
 build UNLINKS refused.c -DUNLINKS
 build SORTS refused.c -DSORTS
 build SLEEPS refused.c -DSLEEPS
@@ -364,9 +365,24 @@ check "the file is another: refused" 1 "" refused 2 OPENS
 said "the file is another: the message" "words is not the file that the program had open, or was changed before byte 5: bring it back"
 check "the file is another: it is as it was" 0 "another file" cat words
 cp kept words
+if [ "$(id -u)" = 0 ]; then
+  chown 4711 words
+  check "the file is another user's: refused" 1 "" refused 2 OPENS
+  said "the file is another user's: the message" "words belongs to user 4711, who has put it in the place of the file"
+  chown 0 words
+fi
 check "the file is back" 0 "" run 2 OPENS
 said "the file is back: it restarts" "restarted from image\.1"
 check "the file is back: what is in it" 0 "" sh -c 'printf "text\nmore\n" | cmp - words'
+fresh
+AT=1 check "an image with an empty file" 0 "" run 2 EMPTY
+printf 'an older log\n' >older
+mv older words
+check "the file is another, and was empty: refused" 1 "" refused 2 EMPTY
+said "the file is another, and was empty: the message" "words is not the file that the program had open, and longer: .* cut this one to 0 bytes"
+check "the file is another, and was empty: it is as it was" 0 "an older log" cat words
+check "the file is another, and was empty: it is cut" 0 "" truncate -s 0 words
+check "the file is another, and was empty: it restarts" 0 "" run 2 EMPTY
 build first refused.c
 build second refused.c -O2
 fresh

@@ -134,7 +134,9 @@ int main(int argc, char** argv)
 #endif
 
     if (f == NULL) return 1;
+#ifndef EMPTY
     fprintf(f, "text\n");
+#endif
 #ifdef UNLINKS
     remove("words");
 #endif

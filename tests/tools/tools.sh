@@ -605,6 +605,9 @@ lose 0
 check "old form, relative names" 0 - sh -c 'cd "$1" && "$2" 4 0 .scr/1_$3 .scr/2_$3 ./.scr/3_$3 .scr/4_$3' \
   sh "$d" "$(cd "$BIN" && pwd)/scr_rebuild_xor" "$set"
 check "old form, relative names, all bytes" 0 "" diff -r "$data/sets/xor" "$d"
+lose 0
+check "old form, bare names" 0 - sh -c 'cd "$1/.scr" && "$2" 4 0 1_$3 2_$3 3_$3 4_$3' sh "$d" "$(cd "$BIN" && pwd)/scr_rebuild_xor" "$set"
+check "old form, bare names, all bytes" 0 "" diff -r "$data/sets/xor" "$d"
 mv "$d"/.scr/* "$d" # as older releases had them
 rm -rf "$d/.scr" "$d/ck/rank_3" "$d/4_$set"
 check "old form, without .scr" 0 "$d/4_$set: 3 files rebuilt" "$rebuild" 4 3 "$d/4_$set" "$d/1_$set" "$d/2_$set" "$d/3_$set"

@@ -79,6 +79,8 @@ says "two directories" 1 "one directory is enough" "$transfer" a b
 says "wrong option" 1 "Usage" "$transfer" --none
 says "no control directory" 1 "not a control directory" "$transfer" /x
 says "a directory of somebody else" 1 "cannot create\|belongs to\|others" "$transfer" /proc/me/scr.1
+mkdir -p "$tmp/open/me/scr.9" && : >"$tmp/open/me/scr.9/transfer.scrinfo" && chmod 777 "$tmp/open/me/scr.9"
+says "no daemon is told to end where others can write" 1 "scr.9 can be written by others" "$transfer" --exit "$tmp/open/me/scr.9"
 check "no daemon to end" 0 "" "$transfer" --exit
 check "no daemon to end, nowhere" 0 "" "$transfer" --exit "$tmp/none/me/scr.1"
 check "nothing is made by that" 1 "" test -e "$tmp/none"
@@ -270,7 +272,8 @@ rm -f .scr/halt.scr
 check "halted at once: the next run" 0 "" calmly 0
 whole "halted at once" step.1
 fresh
-check "prerun" 0 "" "$BIN/scr_prerun"
+check "prerun" 0 "" flock "$tmp/held" "$BIN/scr_prerun"
+check "prerun: the daemon keeps no lock of its caller" 0 "" flock -n "$tmp/held" true
 for _ in $(seq 100); do [ -e "$node/transfer.daemon.lock" ] && break || sleep 0.1; done
 check "prerun starts the daemon" 0 "" sh -c 'flock -n "$1" true && exit 1 || exit 0' sh "$node/transfer.daemon.lock"
 check "prerun starts the daemon: halt ends it" 0 - "$BIN/scr_halt" --immediate

@@ -422,9 +422,11 @@ static void a_map_replaces_no_file_that_a_sticky_directory_keeps(void)
 /* A file of another user in the place of one that this run has made receives nothing, nor does one with two names. */
 static void no_file_of_another_user_receives_bytes(void)
 {
-  char  own[SCR_MAX_FILENAME];
-  pid_t pid;
-  int   at = -1, fd = -1, status = -1;
+  char       own[SCR_MAX_FILENAME] = "x", *path;
+  uint64_t   size = 1;
+  scr_window w;
+  pid_t      pid;
+  int        at = -1, fd = -1, status = -1;
 
   if (geteuid() != 0) return;
   CHECK(mkdir(check_path("open"), 0777) == 0 && (at = open(check_path("open"), O_RDONLY)) >= 0);
@@ -433,24 +435,28 @@ static void no_file_of_another_user_receives_bytes(void)
   if ((pid = fork()) == 0) { /* as another user, who can write to the file */
     int refused, taken, mine;
     if (setuid(4242) != 0) _exit(1);
-    refused = scr_file_made(check_path("open/file"), 0, &fd) == SCR_ERR_UNSAFE && fd == -1;
+    refused = scr_file_made(check_path("open/file"), 0, 0, &fd) == SCR_ERR_UNSAFE && fd == -1;
     refused &= strstr(scr_err_text, "belongs to user 4711") != NULL;
     mine = scr_file_make(check_path("open/own"), 0600, 0) == SCR_SUCCESS;
-    mine &= scr_file_made(check_path("open/own"), 0, &fd) == SCR_SUCCESS && fd >= 0;
-    taken = scr_file_made(check_path("open/none"), 0, &fd) == SCR_ERR_NOT_FOUND || fd == -1;
-    taken &= scr_file_made(check_path("open/file"), O_CREAT, &fd) == SCR_ERR_UNSAFE && fd == -1;
-    taken &= scr_file_made(check_path("open/new"), O_CREAT, &fd) == SCR_SUCCESS && fd >= 0;
+    mine &= scr_file_made(check_path("open/own"), 0, 0, &fd) == SCR_SUCCESS && fd >= 0;
+    taken = scr_file_made(check_path("open/none"), 0, 0, &fd) == SCR_ERR_NOT_FOUND || fd == -1;
+    taken &= scr_file_made(check_path("open/file"), O_CREAT, 0666, &fd) == SCR_ERR_UNSAFE && fd == -1;
+    taken &= scr_file_made(check_path("open/new"), O_CREAT, 0666, &fd) == SCR_SUCCESS && fd >= 0;
     _exit(refused && mine && taken ? 0 : 2);
   }
   CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
   CHECK_INT(WEXITSTATUS(status), 0);
   CHECK(fchmod(at, 0755) == 0 && fchown(at, 4711, 4711) == 0); /* its directory is that user's, too */
-  CHECK_INT(scr_file_made(check_path("open/file"), 0, &fd), SCR_ERR_UNSAFE);
-  CHECK(chown(check_path("open/own"), 0, 0) == 0 && scr_file_made(check_path("open/own"), 0, &fd) == SCR_SUCCESS);
+  CHECK_INT(scr_file_made(check_path("open/file"), 0, 0, &fd), SCR_ERR_UNSAFE);
+  path = (char*)(uintptr_t)check_path("open/file");
+  CHECK_INT(scr_window_open(&w, 1, &path, &size, O_WRONLY | O_TRUNC, 0, 1), SCR_SUCCESS);
+  CHECK_INT(scr_window_write(&w, 0, own, 1), SCR_ERR_UNSAFE);
+  scr_window_free(&w);
+  CHECK(chown(check_path("open/own"), 0, 0) == 0 && scr_file_made(check_path("open/own"), 0, 0, &fd) == SCR_SUCCESS);
   close(fd);
   snprintf(own, sizeof own, "%s", check_path("open/own"));
   CHECK(link(own, check_path("open/second")) == 0);
-  CHECK(scr_file_made(own, 0, &fd) != SCR_SUCCESS);
+  CHECK(scr_file_made(own, 0, 0, &fd) != SCR_SUCCESS);
   close(at);
   scr_tree_remove(check_path("open"));
 }

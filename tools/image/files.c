@@ -58,6 +58,8 @@ typedef struct {
   char*    path;
   int      flags, closes_on_exec;
   int64_t  offset, size;
+  uint64_t inode;
+  uid_t    owner;
   int      is_updated; /* in place: its last bytes may change */
   uint32_t tail;       /* the CRC32 of its last bytes, TAIL at most */
 } opened;
@@ -405,14 +407,20 @@ static int open_plain(const char* path, int flags)
   return fd;
 }
 
-/* The CRC32 of the last bytes of PATH before SIZE, in CRC.  Returns 1 on success, 0 if this user cannot read it. */
-static int tail_of(const char* path, int64_t size, uint32_t* crc)
+/*
+** The CRC32 of the last bytes before SIZE of the file that is open as FILE, perhaps only for writing, in CRC.  Returns 1
+** on success, 0 if this user cannot read it.
+*/
+static int tail_of(int file, int64_t size, uint32_t* crc)
 {
-  char    buf[TAIL];
+  char    buf[TAIL], path[40];
   size_t  n = size < TAIL ? (size_t)size : TAIL;
-  int     fd = open_plain(path, O_RDONLY);
-  ssize_t got = fd < 0 ? -1 : pread(fd, buf, n, size - (int64_t)n);
+  int     fd;
+  ssize_t got;
 
+  snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+  fd = scr_native_open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  got = fd < 0 ? -1 : pread(fd, buf, n, size - (int64_t)n);
   if (fd >= 0) scr_native_close(fd);
   *crc = got == (ssize_t)n ? img_crc(0, buf, n) : 0;
   return got == (ssize_t)n;
@@ -434,10 +442,12 @@ static int note(opened* o)
   o->size = -1;
   if (!S_ISREG(st.st_mode)) return 1;
   o->size = st.st_size;
+  o->inode = st.st_ino;
+  o->owner = st.st_uid;
   o->offset = lseek(o->fd, 0, SEEK_CUR);
   if (o->offset < 0) return 0;
   o->is_updated = is_written(o) && !(o->flags & O_APPEND) && o->offset != o->size;
-  tail_of(path, o->size, &o->tail);
+  tail_of(o->fd, o->size, &o->tail);
   if (!is_written(o)) return 1;
   if (o->is_updated && !o->warned++)
     img_say("%s is open for writing before its end: what is written over older bytes after an image stays", path);
@@ -466,21 +476,33 @@ static void number(int from, const opened* o)
     img_die("cannot open descriptor %d again: %s; is ulimit -n lower than it was?", o->fd, strerror(errno));
 }
 
+/*
+** Open the file of O again, as long as it was.  Nothing is cut from a file, and nothing is written to it, unless it is
+** the one that the program had, or has its bytes: who can rename a directory on the way may have put another there.
+*/
 static void reopen(const opened* o)
 {
   struct stat st;
   uint32_t    tail;
-  int         fd = open_plain(o->path, o->flags);
+  int         fd = open_plain(o->path, o->flags), same;
 
   if (fd < 0 || fstat(fd, &st) != 0)
     img_die("cannot open %s, which the program had open: %s; bring it back, with the bytes that it had", o->path,
             strerror(errno));
   if (o->size >= 0 && !S_ISREG(st.st_mode))
     img_die("%s, which the program had open, is no plain file any more: bring it back as it was", o->path);
-  if (o->size >= 0 && st.st_size >= o->size && !o->is_updated && tail_of(o->path, o->size, &tail) && tail != o->tail)
+  same = st.st_ino == o->inode;
+  if (o->size >= 0 && is_written(o) && !same && st.st_uid != o->owner && st.st_uid != geteuid())
+    img_die(
+        "%s belongs to user %lu, who has put it in the place of the file that the program had open: bring that back",
+        o->path, (unsigned long)st.st_uid);
+  if (o->size >= 0 && st.st_size >= o->size && !o->is_updated && tail_of(fd, o->size, &tail) && tail != o->tail)
     img_die("%s is not the file that the program had open, or was changed before byte %ld: bring it back as it was",
             o->path, (long)o->size);
   if (o->size >= 0 && is_written(o) && st.st_size > o->size) {
+    if (!same && (o->size == 0 || o->is_updated))
+      img_die("%s is not the file that the program had open, and longer: bring that back, or cut this one to %ld bytes",
+              o->path, (long)o->size);
     img_say("%s is cut from %ld bytes to %ld, as it was in the image", o->path, (long)st.st_size, (long)o->size);
     if (ftruncate(fd, o->size) != 0) img_die("cannot cut %s: %s", o->path, strerror(errno));
   }
