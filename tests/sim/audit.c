@@ -175,8 +175,8 @@ static void audit_shared(int clean)
   int k;
 
   for (k = 0; k < job.sets; k++) {
-    const dataset* s = &truth.set[job.set[k].number];
-    if (s->number > 0 && !(clean && s->rejected && s->rejected < S.life)) truth_overwritten(s);
+    const dataset* s = job.set[k].number > 0 ? &truth.set[job.set[k].number] : truth_find(job.set[k].name);
+    if (s != NULL && !(clean && s->rejected && s->rejected < S.life)) truth_overwritten(s); /* its files may be empty */
   }
 }
 
