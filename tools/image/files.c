@@ -408,8 +408,8 @@ static int open_plain(const char* path, int flags)
 }
 
 /*
-** The CRC32 of the last bytes before SIZE of the file that is open as FILE, perhaps only for writing, in CRC.  Returns 1
-** on success, 0 if this user cannot read it.
+** The CRC32 of the last bytes before SIZE of the file that is open as FILE, perhaps only for writing, in CRC.  Returns
+** 1 on success, 0 if this user cannot read it.
 */
 static int tail_of(int file, int64_t size, uint32_t* crc)
 {
