@@ -281,7 +281,7 @@ static void truth_repaired(int loaded)
 dataset* truth_start(const char* name, int step, int checkpoint, int output)
 {
   dataset* d = &truth.set[truth.sets];
-  int      i;
+  int      i, full = (S.faults & (FAULT_ROOM | FAULT_ENOSPC)) != 0;
 
   if (truth.sets > 0 && strcmp(d->name, name) == 0 && d->life == S.life) return d;
   if (truth.sets == DATASETS_MOST) fprintf(stderr, "too many datasets\n"), abort();
@@ -296,8 +296,11 @@ dataset* truth_start(const char* name, int step, int checkpoint, int output)
   d->life = S.life;
   d->begun = truth_clock();
   d->tolerance = tolerance_now();
-  for (i = 1; i < d->number && S.faults & (FAULT_ROOM | FAULT_ENOSPC); i++) truth.set[i].moved = 1;
-  truth_crowd(d, !plan.keep && S.faults & (FAULT_ROOM | FAULT_ENOSPC) ? 1 : plan.cache_size);
+  for (i = 1; i < d->number && full; i++) {
+    truth.set[i].moved = 1;
+    truth.set[i].left |= !plan.keep; /* deleted before this one, as a warning has said */
+  }
+  truth_crowd(d, !plan.keep && full ? 1 : plan.cache_size);
   if (checkpoint) totals.checkpoints++;
   else totals.outputs++;
   return d;
