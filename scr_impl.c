@@ -5814,18 +5814,18 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
 /* ---- files of this run ---- */
 
 /*
-** Returns 1 if the file that ST describes can be one that a process of this run has made: it is this user's or, where
+** Returns 1 if FILE, which ST describes, can be one that a process of this run has made: it is this user's or, where
 ** the file system gives files to somebody else, as NFS does with root's, it has the owner that a new file gets.
 */
-SCR_FN int scr_file_is_ours(const struct stat* st)
+SCR_FN int scr_file_is_ours(const char* file, const struct stat* st)
 {
-  char        path[SCR_MAX_FILENAME];
+  char        dir[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
   struct stat made;
   int         fd, is;
 
   if (st->st_uid == geteuid()) return 1;
-  if (scr_fmt(path, sizeof path, "%s/.scr/owner.%016" PRIx64 ".tmp", scr_fence_prefix.dir, scr_random()) !=
-          SCR_SUCCESS ||
+  if (scr_path_dir_of(file, dir, sizeof dir) != SCR_SUCCESS ||
+      scr_fmt(path, sizeof path, "%s/.scr-owner.%016" PRIx64 ".tmp", dir, scr_random()) != SCR_SUCCESS ||
       (fd = scr_os.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600)) < 0)
     return 0;
   is = fstat(fd, &made) == 0 && made.st_uid == st->st_uid;
@@ -5843,7 +5843,7 @@ SCR_FN int scr_file_made(const char* path, int flags, mode_t mode, int* fd)
   struct stat st;
 
   if ((*fd = scr_file_plain(path, O_WRONLY | flags, mode)) < 0) return SCR_ERRNO("cannot open %s", path);
-  if (fstat(*fd, &st) < 0 || scr_file_is_ours(&st)) return SCR_SUCCESS;
+  if (fstat(*fd, &st) < 0 || scr_file_is_ours(path, &st)) return SCR_SUCCESS;
   scr_os.close(*fd);
   *fd = -1;
   return SCR_ERR(SCR_ERR_UNSAFE, "%s belongs to user %lu, who has put it in the place of a file of yours; remove it",
@@ -5867,7 +5867,7 @@ typedef struct {
   char**          path;
   uint64_t*       size;
   uint64_t*       start; /* offset of each file in the stream; start[count] is the length of the stream */
-  int             flags; /* of open */
+  int             flags; /* O_RDONLY; or O_WRONLY, with O_CREAT and O_TRUNC */
   int             fd[SCR_WINDOW_FDS];
   int             fd_file[SCR_WINDOW_FDS];
   char*           seen; /* which files were opened before: only the first open may truncate */
@@ -5933,9 +5933,9 @@ SCR_FN void scr_window_cut(scr_window* w, uint64_t lane)
 }
 
 /*
-** Make W a window over COUNT files of the given sizes in bytes.  Each file is opened on first use, with FLAGS
-** (O_RDONLY, or O_RDWR | O_CREAT | ... for writing).  LANES is the number of lanes and LANE the length of each
-** in bytes, 0 for a single one.  The caller calls scr_window_free, after an error too.
+** Make W a window over COUNT files of the given sizes in bytes.  Each file is opened on first use, with FLAGS:
+** O_RDONLY, or O_WRONLY with O_CREAT and O_TRUNC, as scr_file_made does.  LANES is the number of lanes and LANE the
+** length of each in bytes, 0 for a single one.  The caller calls scr_window_free, after an error too.
 */
 SCR_FN int scr_window_open(scr_window* w, int count, char** path, const uint64_t* size, int flags, uint64_t lane,
                            int lanes)
@@ -8607,7 +8607,7 @@ SCR_FN SCR_APART int scr_choice_in_cache(const scr_index* index)
   scr_choice     c;
 
   scr_choice_read(index, &c);
-  if (!c.by_user || (scr_index_current(index, &it) && it.complete)) return 0;
+  if (!c.by_user || scr_index_current(index, &it)) return 0;
   scr_index_newest(index, INT_MAX, NULL, &it);
   return c.until == 0 || it.id < c.until ? c.id : 0;
 }
@@ -13068,15 +13068,12 @@ SCR_FN int scr_rebuild_describe(scr_rebuilder* x)
 /* The dataset directory of the redundancy file FILE: the parent of its directory .scr, or else its own directory. */
 SCR_FN int scr_rebuild_home(const char* file, char* dir, size_t n)
 {
-  char   real[SCR_MAX_FILENAME];
   size_t k;
   int    rc = scr_path_dir_of(file, dir, n);
 
   if (rc != SCR_SUCCESS) return rc;
   k = strlen(dir);
   if (strcmp(dir, ".scr") == 0) return scr_fmt(dir, n, ".");
-  if (strcmp(dir, ".") == 0 && getcwd(real, sizeof real) != NULL && strcmp(strrchr(real, '/'), "/.scr") == 0)
-    return scr_fmt(dir, n, "..");
   if (k > 5 && strcmp(dir + k - 5, "/.scr") == 0) dir[k - 5] = '\0';
   return SCR_SUCCESS;
 }
@@ -25704,29 +25701,35 @@ SCR_FN void scr_run_mark_passed(void)
 }
 
 /*
-** WITHOUT, a parameter, empties the cache: an error if the prefix lacks the checkpoint that the user has chosen, as no
-** other is offered in its place.  Rank 0 only.
+** WITHOUT, a parameter, empties the cache: an error if the prefix does not have the checkpoint that the user has chosen
+** and that no run has served yet, as no other would be offered in its place.  Rank 0 only.
 */
-SCR_FN int scr_run_spare_choice(const char* without)
+SCR_FN SCR_APART int scr_run_spare_choice(const char* without)
 {
   const char*    name = scr_param_get(scr.world.params, "SCR_CURRENT");
+  char           wish[16];
   scr_index      index;
-  scr_index_item it;
+  scr_index_item it = SCR_ZEROS;
   scr_choice     c;
-  int            spare;
+  int            served, stands, has, rc = scr_index_read(&index, scr.world.prefix);
 
-  scr_index_read(&index, scr.world.prefix); /* one that cannot be read has no choice */
-  scr_choice_read(&index, &c);
+  snprintf(wish, sizeof wish, "%d", scr.fresh_start);
+  served = scr_index_last_served(&index, "SCR_FRESH_START", scr.world.job_key);
+  stands = scr.fresh_start == 0 || scr_index_has_served(&index, "SCR_FRESH_START", wish, scr.world.job_key);
   if (name != NULL && scr_index_has_served(&index, "SCR_CURRENT", name, scr.world.job_key)) name = NULL;
-  if (name == NULL) spare = scr_choice_in_cache(&index) != 0;
-  else spare = scr_index_named_ckpt(&index, name, &it) != SCR_SUCCESS || !it.complete;
+  scr_choice_read(&index, &c);
+  if (name != NULL) has = scr_index_named_ckpt(&index, name, &it) == SCR_SUCCESS && scr_desc_is_ckpt(&it.desc);
+  else has = scr_index_current(&index, &it);
+  has = has && it.complete && scr_prefix_has(scr.world.prefix, &it);
   scr_index_close(&index, SCR_SUCCESS, 0);
-  if (!spare || scr.fresh_start) return SCR_SUCCESS;
+  if (has || (name == NULL && !(stands && c.by_user && c.id > 0 && c.until == 0))) return SCR_SUCCESS;
+  if (rc != SCR_SUCCESS) return rc; /* it is not known what the prefix has */
   return SCR_ERR(
       SCR_ERR_NO_RESTART,
-      "%s would empty the cache, and the prefix has no complete checkpoint %s, the user's choice; nothing is "
-      "deleted. Unset %s to restart from the cache, or choose another one with scr_index --current",
-      without, name != NULL ? name : c.dir, without);
+      "%s would empty the cache, and the prefix does not have the checkpoint %s, the user's choice, which the "
+      "cache may have: it is not emptied. Unset that parameter, or choose another one with %s, or begin anew "
+      "with SCR_FRESH_START=%d",
+      without, name != NULL ? name : c.dir, name != NULL ? "SCR_CURRENT, or none" : "scr_index --current", served + 1);
 }
 
 /* Find what the cache and the prefix hold, and load a checkpoint.  Collective over the world. */
@@ -27310,13 +27313,13 @@ SCR_FN int scr_track_follows(int old, int fd, const char* end, const struct stat
   int         rc;
 
   *more = 0;
-  if (scr_os.lstat(end, &cut) == 0 && (!S_ISREG(cut.st_mode) || !scr_file_is_ours(&cut))) return SCR_SUCCESS;
+  if (scr_os.lstat(end, &cut) == 0 && (!S_ISREG(cut.st_mode) || !scr_file_is_ours(end, &cut))) return SCR_SUCCESS;
   h = scr_hash_new();
   rc = scr_hash_file_read_record(end, h, &by);
   if (rc == SCR_SUCCESS) scr_hash_util_get_bytecount(h, "END", &whole);
   if (rc == SCR_SUCCESS && old >= 0 && fstat(old, &cut) < 0) rc = SCR_ERRNO("cannot look at what was cut off %s", end);
   if (rc == SCR_SUCCESS && old >= 0 && (by == 0 || geteuid() == 0) && S_ISREG(cut.st_mode) && cut.st_nlink == 1 &&
-      (cut.st_gid == st->st_gid || (cut.st_mode & S_IRWXG) == 0) && scr_file_is_ours(&cut) && whole > size &&
+      (cut.st_gid == st->st_gid || (cut.st_mode & S_IRWXG) == 0) && scr_file_is_ours(end, &cut) && whole > size &&
       (uint64_t)cut.st_size <= whole && (begin = whole - (uint64_t)cut.st_size) <= size &&
       scr_track_is_same(fd, begin, old, 0, size - begin)) {
     *more = whole - size;
@@ -27373,7 +27376,7 @@ SCR_FN int scr_track_open_cut(const char* cut, int* old)
 
   *old = scr_os.open(cut, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
   if (*old >= 0 || errno == ENOENT || errno == ELOOP || errno == ENXIO) return SCR_SUCCESS;
-  if (errno == EACCES && scr_os.lstat(cut, &st) == 0 && !scr_file_is_ours(&st)) return SCR_SUCCESS;
+  if (errno == EACCES && scr_os.lstat(cut, &st) == 0 && !scr_file_is_ours(cut, &st)) return SCR_SUCCESS;
   return SCR_ERRNO("cannot open %s, which an earlier restart has cut off", cut);
 }
 

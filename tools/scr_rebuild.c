@@ -141,7 +141,8 @@ static int rebuild_xor_main(int argc, char** argv)
   job.file[root] = argv[3];
   for (r = 0; r < job.n; r++)
     if (r != root) job.file[r] = argv[4 + r - (r > root)];
-  for (r = 0; r < job.n; r++) job.file[r] = (char*)(uintptr_t)tool_whole(job.file[r], whole[r]); /* below its fence */
+  for (r = 0; r < job.n; r++) /* below its fence */
+    if (strchr(job.file[r], '/') == NULL) job.file[r] = (char*)(uintptr_t)tool_whole(job.file[r], whole[r]);
   for (r = 0; r < job.n && rc == SCR_SUCCESS; r++)
     if ((rc = scr_rebuild_home(job.file[r], dir, sizeof dir)) == SCR_SUCCESS) rc = rebuild_fence(dir);
   if (rc == SCR_SUCCESS) rc = scr_rebuild_run(&job);

@@ -2,6 +2,7 @@
 #include "dirs.h"
 
 #include <glob.h>
+#include <grp.h>
 
 static const char transfer_usage[] =
     "scr_transfer [OPTIONS] [DIR | FILE]\n"
@@ -375,9 +376,14 @@ static int transfer_exit(const char* cntl)
 {
   scr_transfer t;
   double       end = scr_wtime() + TRANSFER_EXIT_SECONDS;
-  int          rc = scr_private_check(cntl);
+  struct stat  st;
+  int          rc = SCR_SUCCESS;
 
   while (rc == SCR_SUCCESS && scr_transfer_is_served(cntl)) { /* again and again: a run may say RUN at the same time */
+    if (geteuid() == 0 && lstat(cntl, &st) == 0 && st.st_uid != 0 &&
+        (setgroups(0, NULL) < 0 || setegid(st.st_gid) < 0 || seteuid(st.st_uid) < 0)) /* who may have links there */
+      return SCR_ERRNO("cannot become user %lu, who owns %s", (unsigned long)st.st_uid, cntl);
+    if ((rc = scr_private_check(cntl)) != SCR_SUCCESS) return rc;
     rc = scr_transfer_open(&t, cntl);
     scr_hash_util_set_str(t.h, "COMMAND", "EXIT");
     rc = scr_transfer_close(&t, rc, 1);

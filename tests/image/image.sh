@@ -368,7 +368,7 @@ cp kept words
 if [ "$(id -u)" = 0 ]; then
   chown 4711 words
   check "the file is another user's: refused" 1 "" refused 2 OPENS
-  said "the file is another user's: the message" "words belongs to user 4711, who has put it in the place of the file"
+  said "the file is another user's: the message" "words belongs to user 4711, and not to user 0 as the file that the program had open"
   chown 0 words
 fi
 check "the file is back" 0 "" run 2 OPENS
@@ -379,7 +379,7 @@ AT=1 check "an image with an empty file" 0 "" run 2 EMPTY
 printf 'an older log\n' >older
 mv older words
 check "the file is another, and was empty: refused" 1 "" refused 2 EMPTY
-said "the file is another, and was empty: the message" "words is not the file that the program had open, and longer: .* cut this one to 0 bytes"
+said "the file is another, and was empty: the message" "words may not be the file that the program had open: .* is longer; if it is that file, cut it to 0 bytes"
 check "the file is another, and was empty: it is as it was" 0 "an older log" cat words
 check "the file is another, and was empty: it is cut" 0 "" truncate -s 0 words
 check "the file is another, and was empty: it restarts" 0 "" run 2 EMPTY

@@ -88,7 +88,10 @@ static int truth_shares(const dataset* s, const dataset* d)
 /* A newer one has the files of D, and the end of its flush may have come before anybody was told. */
 static int may_be_replaced(const dataset* d)
 {
-  return d->number < truth.sets && truth_shares(d, &truth.set[truth.sets]);
+  int i;
+
+  for (i = d->number + 1; i <= truth.sets && !truth_shares(d, &truth.set[i]); i++) continue;
+  return i <= truth.sets;
 }
 
 /*
@@ -182,7 +185,7 @@ static void truth_spared(void)
 {
   int i;
 
-  for (i = 1; i <= truth.sets && strstr(truth.text, "nothing is deleted") != NULL; i++)
+  for (i = 1; i <= truth.sets && strstr(truth.text, "would empty the cache") != NULL; i++)
     if (truth.set[i].spared) truth.set[i].cached = 1, truth.set[i].gone = 0;
 }
 

@@ -565,10 +565,17 @@ check "a choice of which a node has lost its part: that stays" 0 "" sh -c 'test 
 new
 check "a choice that the cache alone has, and a run without it: a job" 5 - $alone SCR_FLUSH=0 SCR_CACHE_SIZE=2 $MPIEXEC -n 2 "$tmp/named" c:a c:b
 ended
-says "a choice that the cache alone has, by parameter, and a run without it" 4 "SCR_DISTRIBUTE=0 would empty the cache, .* checkpoint a, .*nothing is deleted" $alone SCR_CURRENT=a SCR_DISTRIBUTE=0 $MPIEXEC -n 2 "$tmp/named"
+says "a choice that the cache alone has, by parameter, and a run without it" 4 "SCR_DISTRIBUTE=0 would empty the cache, .* checkpoint a, .* not emptied.* with SCR_CURRENT, or none" $alone SCR_CURRENT=a SCR_DISTRIBUTE=0 $MPIEXEC -n 2 "$tmp/named"
 check "a choice that the cache alone has, and a run without it: the choice" 0 - "$BIN/scr_index" --current a
-says "a choice that the cache alone has, and a run without it" 4 "SCR_CACHE_PURGE=1 would empty the cache, .* checkpoint a, .*nothing is deleted" $alone SCR_CACHE_PURGE=1 $MPIEXEC -n 2 "$tmp/named"
-says "a choice that the cache alone has, and a run with it" 5 "checkpoint a (dataset 1) is loaded" $alone SCR_DEBUG=1 SCR_CACHE_SIZE=2 $MPIEXEC -n 2 "$tmp/named"
+says "a choice that the cache alone has, and a run without it" 4 "SCR_CACHE_PURGE=1 would empty the cache, .* checkpoint a, .* not emptied.* with scr_index --current, or begin anew with SCR_FRESH_START=1" $alone SCR_CACHE_PURGE=1 $MPIEXEC -n 2 "$tmp/named"
+says "a choice that the cache alone has, and a run with it" 5 "checkpoint a (dataset 1) is loaded" $alone SCR_DEBUG=1 SCR_CACHE_SIZE=3 $MPIEXEC -n 2 "$tmp/named" c:c
+says "a choice that the cache alone has, and was served: a run without it" 5 "checkpoint c (dataset 4) is loaded" $alone SCR_DEBUG=1 SCR_CACHE_PURGE=1 $MPIEXEC -n 2 "$tmp/named"
+new
+check "a choice whose files are gone from the prefix, and a run without the cache: a job" 5 - $alone SCR_FLUSH=1 SCR_CACHE_SIZE=2 $MPIEXEC -n 2 "$tmp/named" c:a c:b
+rm -r a && ended
+check "a choice whose files are gone from the prefix: the choice" 0 - "$BIN/scr_index" --current a
+says "a choice whose files are gone from the prefix, and a run without the cache" 4 "the prefix does not have the checkpoint a" $alone SCR_CACHE_PURGE=1 $MPIEXEC -n 2 "$tmp/named"
+says "a choice whose files are gone from the prefix, and a run with the cache" 5 "checkpoint a (dataset 1) is loaded" $alone SCR_DEBUG=1 SCR_CACHE_SIZE=2 $MPIEXEC -n 2 "$tmp/named"
 new
 check "a checkpoint that is damaged everywhere: a job" 5 - $alone SCR_FLUSH=2 SCR_CACHE_SIZE=2 $MPIEXEC -n 2 "$tmp/named" c:a,x c:b,x c:c,x c:d,x
 rm x/r1 "$cached/scr.dataset.4/x/r1"

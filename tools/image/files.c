@@ -58,8 +58,9 @@ typedef struct {
   char*    path;
   int      flags, closes_on_exec;
   int64_t  offset, size;
-  uint64_t inode;
+  uint64_t inode, born;
   uid_t    owner;
+  int      is_read;    /* the user could read its last bytes */
   int      is_updated; /* in place: its last bytes may change */
   uint32_t tail;       /* the CRC32 of its last bytes, TAIL at most */
 } opened;
@@ -426,6 +427,16 @@ static int tail_of(int file, int64_t size, uint32_t* crc)
   return got == (ssize_t)n;
 }
 
+/* When the file FD was made, in nanoseconds: inode numbers are used again.  0 where the file system does not know. */
+static uint64_t born(int fd)
+{
+  struct statx x;
+
+  if (scr_native_syscall(SYS_statx, fd, "", AT_EMPTY_PATH, STATX_BTIME, &x) != 0 || !(x.stx_mask & STATX_BTIME))
+    return 0;
+  return (uint64_t)x.stx_btime.tv_sec * 1000000000 + x.stx_btime.tv_nsec;
+}
+
 /* Note what O is now.  Returns 1 on success. */
 static int note(opened* o)
 {
@@ -443,11 +454,12 @@ static int note(opened* o)
   if (!S_ISREG(st.st_mode)) return 1;
   o->size = st.st_size;
   o->inode = st.st_ino;
+  o->born = born(o->fd);
   o->owner = st.st_uid;
   o->offset = lseek(o->fd, 0, SEEK_CUR);
   if (o->offset < 0) return 0;
   o->is_updated = is_written(o) && !(o->flags & O_APPEND) && o->offset != o->size;
-  tail_of(o->fd, o->size, &o->tail);
+  o->is_read = tail_of(o->fd, o->size, &o->tail);
   if (!is_written(o)) return 1;
   if (o->is_updated && !o->warned++)
     img_say("%s is open for writing before its end: what is written over older bytes after an image stays", path);
@@ -477,32 +489,35 @@ static void number(int from, const opened* o)
 }
 
 /*
-** Open the file of O again, as long as it was.  Nothing is cut from a file, and nothing is written to it, unless it is
-** the one that the program had, or has its bytes: who can rename a directory on the way may have put another there.
+** Open the file of O again, as long as it was.  Who can rename a directory on the way may have put another there: one
+** of another user's is refused, and nothing is cut from a file that is neither the one that the program had nor has its
+** last bytes.
 */
 static void reopen(const opened* o)
 {
   struct stat st;
   uint32_t    tail;
-  int         fd = open_plain(o->path, o->flags), same;
+  int         fd = open_plain(o->path, o->flags), same, is_read;
 
   if (fd < 0 || fstat(fd, &st) != 0)
     img_die("cannot open %s, which the program had open: %s; bring it back, with the bytes that it had", o->path,
             strerror(errno));
   if (o->size >= 0 && !S_ISREG(st.st_mode))
     img_die("%s, which the program had open, is no plain file any more: bring it back as it was", o->path);
-  same = st.st_ino == o->inode;
-  if (o->size >= 0 && is_written(o) && !same && st.st_uid != o->owner && st.st_uid != geteuid())
-    img_die(
-        "%s belongs to user %lu, who has put it in the place of the file that the program had open: bring that back",
-        o->path, (unsigned long)st.st_uid);
-  if (o->size >= 0 && st.st_size >= o->size && !o->is_updated && tail_of(fd, o->size, &tail) && tail != o->tail)
+  same = st.st_ino == o->inode && born(fd) == o->born;
+  if (o->size >= 0 && is_written(o) && st.st_uid != o->owner && st.st_uid != geteuid())
+    img_die("%s belongs to user %lu, and not to user %lu as the file that the program had open: bring that back",
+            o->path, (unsigned long)st.st_uid, (unsigned long)o->owner);
+  is_read = o->size > 0 && st.st_size >= o->size && !o->is_updated && o->is_read && tail_of(fd, o->size, &tail);
+  if (is_read && tail != o->tail)
     img_die("%s is not the file that the program had open, or was changed before byte %ld: bring it back as it was",
             o->path, (long)o->size);
   if (o->size >= 0 && is_written(o) && st.st_size > o->size) {
-    if (!same && (o->size == 0 || o->is_updated))
-      img_die("%s is not the file that the program had open, and longer: bring that back, or cut this one to %ld bytes",
-              o->path, (long)o->size);
+    if (!same && !is_read)
+      img_die(
+          "%s may not be the file that the program had open: it was copied or replaced, and is longer; if it is that "
+          "file, cut it to %ld bytes",
+          o->path, (long)o->size);
     img_say("%s is cut from %ld bytes to %ld, as it was in the image", o->path, (long)st.st_size, (long)o->size);
     if (ftruncate(fd, o->size) != 0) img_die("cannot cut %s: %s", o->path, strerror(errno));
   }
