@@ -80,7 +80,7 @@ says "wrong option" 1 "Usage" "$transfer" --none
 says "no control directory" 1 "not a control directory" "$transfer" /x
 says "a directory of somebody else" 1 "cannot create\|belongs to\|others" "$transfer" /proc/me/scr.1
 mkdir -p "$tmp/open/me/scr.9" && : >"$tmp/open/me/scr.9/transfer.scrinfo" && chmod 777 "$tmp/open/me/scr.9"
-says "no daemon is told to end where others can write" 1 "scr.9 can be written by others" "$transfer" --exit "$tmp/open/me/scr.9"
+says "no daemon is told to end where others can write" 1 "scr.9 can be written by others" flock "$tmp/open/me/scr.9/transfer.daemon.lock" "$transfer" --exit "$tmp/open/me/scr.9"
 check "no daemon to end" 0 "" "$transfer" --exit
 check "no daemon to end, nowhere" 0 "" "$transfer" --exit "$tmp/none/me/scr.1"
 check "nothing is made by that" 1 "" test -e "$tmp/none"
