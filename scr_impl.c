@@ -225,11 +225,10 @@ typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 ** and writes; clocks and random numbers; the resource manager.
 **
 ** Uses       nothing
-** Offers     scr_os.*, scr_fence, scr_fence_prefix, scr_fence_records, scr_fence_set, scr_fence_pin,
-**            scr_fence_length, scr_fence_open, scr_fence_enter, scr_fence_link, scr_fence_close, scr_stat_same,
-**            scr_os_is_of, scr_write_all, scr_write_behind, scr_read_all, scr_pwrite_all, scr_pread_all,
-**            scr_keep_standard, scr_is_zero, scr_wtime, scr_time_usec, scr_random; scr_manager, scr_manager_names,
-**            scr_manager_here.
+** Offers     scr_os.*, scr_fence, scr_fences, scr_fence_set, scr_fence_pin, scr_fence_length,
+**            scr_fence_open, scr_fence_enter, scr_fence_link, scr_fence_close, scr_stat_same, scr_os_is_of,
+**            scr_write_all, scr_write_behind, scr_read_all, scr_pwrite_all, scr_pread_all, scr_keep_standard,
+**            scr_is_zero, scr_wtime, scr_time_usec, scr_random; scr_manager, scr_manager_names, scr_manager_here.
 ** Invariants
 **   P1  Every change to a file goes through scr_os, so that a test can make the N-th call fail, stop short or kill the
 **       process.
@@ -279,8 +278,11 @@ typedef struct scr_fence {
   struct scr_fence* next;
 } scr_fence;
 
-static scr_fence* scr_fence_first;                     /* the list; what is in it stays there until the process ends */
-static scr_fence  scr_fence_prefix, scr_fence_records; /* the prefix; the last .scr in it that was looked at */
+static scr_fence* scr_fence_first; /* the list; what is in it stays there until the process ends */
+static struct {
+  scr_fence prefix;  /* around the prefix */
+  scr_fence records; /* around the last .scr in it that was looked at */
+} scr_fences;
 
 #ifdef O_PATH
 #define SCR_O_DIR (O_PATH | O_DIRECTORY | O_CLOEXEC) /* needs no right to read the directory */
@@ -1831,7 +1833,10 @@ SCR_FN int scr_dir_is_empty(DIR* d)
   return 1;
 }
 
-/* Remove the directory tree DIR, whoever owns what is in it.  What cannot be removed stays; no link is followed. */
+/*
+** Remove the directory tree DIR, whoever owns what is in it; its directory .scr, by which it is known, last.  What cannot
+** be removed stays; no link is followed.
+*/
 SCR_FN void scr_tree_remove(const char* dir)
 {
   char           path[SCR_MAX_FILENAME];
@@ -1843,10 +1848,11 @@ SCR_FN void scr_tree_remove(const char* dir)
   while ((e = readdir(d)) != NULL) {
     if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
     if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, e->d_name) >= sizeof path) continue;
-    if (scr_os.lstat(path, &st) == 0 && S_ISDIR(st.st_mode)) scr_tree_remove(path);
-    else scr_os.unlink(path);
+    if (scr_os.lstat(path, &st) < 0 || !S_ISDIR(st.st_mode)) scr_os.unlink(path);
+    else if (strcmp(e->d_name, ".scr") != 0) scr_tree_remove(path);
   }
   closedir(d);
+  if ((size_t)snprintf(path, sizeof path, "%s/.scr", dir) < sizeof path) scr_tree_remove(path);
   scr_os.rmdir(dir);
 }
 
@@ -7704,7 +7710,7 @@ SCR_FN int scr_record_path(const char* prefix, const char* name, char* path, siz
 SCR_FN int scr_record_check_dir(const char* prefix, const char* dir, int writes)
 {
   struct stat st, top;
-  int         fd, strange, loose, fenced = strcmp(scr_fence_records.dir, dir) == 0 && scr_fence_records.pinned;
+  int         fd, strange, loose, fenced = strcmp(scr_fences.records.dir, dir) == 0 && scr_fences.records.pinned;
 
   if (stat(prefix, &top) < 0 || scr_os.lstat(dir, &st) < 0) return SCR_ERRNO("cannot look at %s", dir);
   if (!S_ISDIR(st.st_mode)) return SCR_ERR(SCR_ERR_PATH, "%s is not a directory; move it away", dir);
@@ -7713,9 +7719,9 @@ SCR_FN int scr_record_check_dir(const char* prefix, const char* dir, int writes)
   strange = !scr_file_is_known(&st, &top);
   if (!writes && !(top.st_mode & (S_IWGRP | S_IWOTH))) strange = 0; /* its owner has kept it */
   loose = st.st_mode & S_IWOTH && !(top.st_mode & S_IWOTH);
-  if (fenced && (strange || loose || scr_stat_same(&scr_fence_records.is, &st)))
+  if (fenced && (strange || loose || scr_stat_same(&scr_fences.records.is, &st)))
     close(fd); /* the helper's thread may be reading the same one */
-  else scr_fence_pin(&scr_fence_records, dir, fd);
+  else scr_fence_pin(&scr_fences.records, dir, fd);
   if (strange)
     return SCR_ERR(SCR_ERR_UNSAFE,
                    "%s belongs to user %lu, who is neither you nor the owner of %s; move it away, or choose "
@@ -14205,7 +14211,7 @@ SCR_FN void scr_stage_release(void)
   scr_fence_set(&scr_fence_target, "");
 }
 
-/* Remove STAGE, if it is a stage: the one that is held, or else one that has a directory .scr. */
+/* Remove STAGE, if it is a stage: the one that is held, or else one that has a directory .scr, or is empty. */
 SCR_FN void scr_stage_remove(const char* prefix, const char* stage)
 {
   char           path[SCR_MAX_FILENAME];
@@ -14216,6 +14222,7 @@ SCR_FN void scr_stage_remove(const char* prefix, const char* stage)
   if (!held && scr_fmt(path, sizeof path, "%s/.scr", stage) == SCR_SUCCESS)
     held = scr_stage_hold(prefix, stage) == SCR_SUCCESS && (fd = scr_fence_open(AT_FDCWD, path, 0)) >= 0;
   if (held) scr_tree_remove(stage);
+  else scr_os.rmdir(stage);
   scr_fence_close(fd, 0);
   scr_stage_release();
   scr_err_restore(&why);
@@ -24561,7 +24568,7 @@ SCR_FN int scr_run_open_prefix(void)
   memset(&p, 0, sizeof p);
   if (scr.world.rank == 0) {
     rc = scr_run_find_prefix(p.prefix, p.real);
-    scr_fence_set(&scr_fence_prefix, p.prefix);
+    scr_fence_set(&scr_fences.prefix, p.prefix);
     if (rc == SCR_SUCCESS) rc = scr_record_mkdir(p.prefix);
     if (rc == SCR_SUCCESS) rc = scr_record_sync_dir(p.prefix);
     memcpy(scr.world.prefix, p.prefix, sizeof p.prefix);
@@ -24575,7 +24582,7 @@ SCR_FN int scr_run_open_prefix(void)
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   if ((rc = scr_bcast(&p, (int)sizeof p, MPI_BYTE, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
   memcpy(scr.world.prefix, p.prefix, sizeof p.prefix);
-  if (scr.world.rank != 0) scr_fence_set(&scr_fence_prefix, p.prefix);
+  if (scr.world.rank != 0) scr_fence_set(&scr_fences.prefix, p.prefix);
   memcpy(scr.prefix_real, p.real, sizeof p.real);
   memcpy(scr.world.prefix_id, p.id, sizeof p.id);
   memcpy(scr.world.home.user, p.user, sizeof p.user);
@@ -25015,8 +25022,8 @@ SCR_FN void scr_release(void)
   scr_hash_delete(&scr.world.params);
   scr_buf_free(&scr.tried);
   if (scr.prefix_lock >= 0) scr_os.close(scr.prefix_lock);
-  scr_fence_set(&scr_fence_records, "");
-  scr_fence_set(&scr_fence_prefix, "");
+  scr_fence_set(&scr_fences.records, "");
+  scr_fence_set(&scr_fences.prefix, "");
   if (scr.watched) {
     scr.watched = 0; /* what is called when the attribute is deleted has nothing to do */
     MPI_Comm_delete_attr(MPI_COMM_SELF, scr.watch);

@@ -172,7 +172,7 @@ compilers() {
   done
   for macro in SCR_SERIAL SCR_WITHOUT_REGIONS SCR_LOCK_BASES SCR_STATIC SCR_WITH_FORTRAN "SCR_WITH_FORTRAN -DSCR_FORTRAN_LEN=int" SCR_WITH_MYSQL; do
     case $macro in SCR_WITH_MYSQL) mysql=$(mariadb_config --include) ;; *) mysql= ;; esac
-    must "with -D$macro alone" gcc $mpi_flags $mysql $warn -Wno-unused-variable -D$macro -I. -fsyntax-only scr_impl.c
+    must "with -D$macro alone" gcc $mpi_flags $mysql $warn -D$macro -I. -fsyntax-only scr_impl.c
   done
   for file in scr_impl.c tools/scr.c; do # what stands beside the parts for Linux is read by no other compiler here
     must "the portable parts of $file" gcc $mpi_flags -U__linux__ $warn -Wformat=2 -I. -DSCR_STATIC -fsyntax-only $file
@@ -212,7 +212,7 @@ compilers() {
   echo '#include <zlib.h>' | $CC -M -x c - | tr ' ' '\n' | grep -E '/z(lib|conf)\.h$' | xargs -I{} cp {} "$work/zlib"
   for target in aarch64-linux-gnu s390x-linux-gnu i686-linux-gnu; do
     if echo '#include <stdio.h>' | "$target-gcc" -E - >/dev/null 2>&1; then
-      must "$target, serial" "$target-gcc" -O1 $warn -Wno-unused-variable -DSCR_SERIAL -I. -isystem "$work/zlib" \
+      must "$target, serial" "$target-gcc" -O1 $warn -DSCR_SERIAL -I. -isystem "$work/zlib" \
         -c -o "$work/o" scr_impl.c
       must "$target, the unit suites" "$target-gcc" $warn -I. -isystem "$work/zlib" -fsyntax-only tests/unit/unit.c
     else

@@ -88,7 +88,7 @@ static int transfer_may_copy(transfer_node* n, const scr_transfer* t)
 
   if (strcmp(scr_hash_str_or(t->h, "COMMAND", ""), "RUN") != 0 || *prefix == '\0') return 0;
   if (scr_wtime() < n->rest) return 0;
-  scr_fence_set(&scr_fence_prefix, prefix);
+  scr_fence_set(&scr_fences.prefix, prefix);
   if ((rc = transfer_is_current(t)) == SCR_SUCCESS) return 1;
   if (rc != SCR_ERR_STATE) transfer_tell();
   n->rest = scr_wtime() + TRANSFER_REST_SECONDS;

@@ -141,7 +141,7 @@ SCR_FN const char* tool_prefix(void)
 {
   const char* prefix = tool_prefix_name();
 
-  scr_fence_set(&scr_fence_prefix, prefix);
+  scr_fence_set(&scr_fences.prefix, prefix);
   return prefix;
 }
 
@@ -151,7 +151,7 @@ SCR_FN const char* tool_dir(const char* dir)
   static char whole[SCR_MAX_FILENAME];
 
   dir = tool_whole(dir, whole);
-  scr_fence_set(&scr_fence_prefix, dir);
+  scr_fence_set(&scr_fences.prefix, dir);
   return dir;
 }
 
@@ -164,7 +164,7 @@ SCR_FN char* tool_real(const char* prefix)
   char* real = realpath(prefix, NULL);
 
   if (real != NULL && tool_is_dir(real)) {
-    scr_fence_set(&scr_fence_prefix, real);
+    scr_fence_set(&scr_fences.prefix, real);
     return real;
   }
   SCR_ERRNO("cannot open the prefix directory %s", prefix);

@@ -522,6 +522,8 @@ while [ $i -lt $tries ]; do
     wait $pid 2>/dev/null
   done
   check "killed four times, try $i" 0 - $scavenge
+  while pgrep -f "scr_copy.*$tmp" >/dev/null; do sleep 0.05; done # one whose scavenge was killed may begin a stage again,
+  check "killed four times, try $i: again" 0 - $scavenge          # which the next scavenge removes
   check "killed four times, try $i: nothing is left" 0 "" left
   if [ $((i % 2)) = 0 ]; then
     rm -rf "$tmp/extracted"
@@ -568,6 +570,7 @@ check "postrun, one that was not due" 0 "" gone "$p/heat.100"
 whole "postrun, with older ones that are due"
 killed SCR_COPY_TYPE=XOR SCR_CACHE_SIZE=3 SCR_CACHE_KEEP=1
 mkdir -p "$p/.scr/scavenge.1.5.0000000000000007/.scr" "$p/.scr/scavenge.8.5.0000000000000007/.scr"
+mkdir "$p/.scr/scavenge.2.5.0000000000000007" # one whose removal was interrupted
 check "postrun, stages that nobody needs" 0 - "$postrun"
 check "postrun, stages that nobody needs, are removed" 0 "scavenge.8.5.0000000000000007" sh -c 'ls "$1/.scr" | grep scavenge' sh "$p"
 for _ in $(seq 600); do [ ! -e "$tmp/busy/ended" ] || break; sleep 0.1; done

@@ -330,7 +330,7 @@ done
 check "no job is cancelled" 0 "" cat "$tmp/cancelled"
 pkill -KILL -u $mine -x sleep
 says "an option in place of a job step" 1 "is not the id of a job step" as $mine scr_kill_jobstep -j --user=$mine
-check "the program of a forged record builds" 0 "" ${CC:-cc} -O0 -Wall -Wno-unused-variable -Werror -o "$tmp/bin/nodes" "$tmp/nodes.c" -lz
+check "the program of a forged record builds" 0 "" ${CC:-cc} -O0 -Wall -Werror -o "$tmp/bin/nodes" "$tmp/nodes.c" -lz
 fresh 2770
 check "a run, for its nodes" 0 "" job 1
 as $mine sh -c 'cd && mkdir -p work/scr.dataset.results && echo data >work/scr.dataset.results/data && echo int >work/filemap.c'
@@ -422,7 +422,7 @@ they mv work ".scr/scavenge.$(field ID | head -n 1).$(field CREATED | head -n 1)
 check "another directory in place of a stage that nobody needs" 0 - as $mine scr_postrun
 check "stays" 0 "a thesis" sh -c "cat .scr/scavenge.*/private/thesis"
 
-check "their forger builds" 0 "" ${CC:-cc} -O0 -Wall -Wno-unused-variable -Werror -o "$tmp/bin/forge" "$top/tests/tools/forge.c" -lz
+check "their forger builds" 0 "" ${CC:-cc} -O0 -Wall -Werror -o "$tmp/bin/forge" "$top/tests/tools/forge.c" -lz
 fresh 2770
 chmod 600 "$mail/letter"
 check "a run, for its records" 0 "" job 1
@@ -433,7 +433,7 @@ says "a forged stage that leads to a letter" 0 "letters/letter: it is, or lies b
 check "nothing of the letter is on the prefix" 1 "" grep -r precious "$p"
 
 # ---- maps that name files of others
-check "another forger builds" 0 "" ${CC:-cc} -O0 -Wall -Wno-unused-variable -Werror -o "$tmp/bin/forge_map" "$top/tests/tools/forge_map.c" -lz
+check "another forger builds" 0 "" ${CC:-cc} -O0 -Wall -Werror -o "$tmp/bin/forge_map" "$top/tests/tools/forge_map.c" -lz
 forged() { # HOW
   fresh 2770
   mkdir -m 700 private && echo "a thesis" >private/thesis && chown -R $mine private

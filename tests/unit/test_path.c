@@ -215,7 +215,7 @@ static void a_fence_keeps_out_links_of_other_users(void)
   CHECK_INT(symlink(out, in), 0);
   CHECK_INT(symlink("../own/.", check_path("links/a/in")), 0); /* a link to a link */
   CHECK_INT(symlink(in, check_path("links/abs")), 0);          /* the same, as an absolute path */
-  scr_fence_set(&scr_fence_prefix, root);
+  scr_fence_set(&scr_fences.prefix, root);
   for (i = 0; i < 3; i++) {
     snprintf(file, sizeof file, "%s/made/here", check_path(linked[i]));
     CHECK_INT(scr_mkdirs(file, 0700), SCR_SUCCESS);
@@ -265,7 +265,7 @@ static void a_fence_keeps_out_links_of_other_users(void)
     CHECK(scr_os.open(check_path("links/letter"), O_RDONLY, 0) < 0 && errno == ELOOP);
     CHECK(scr_os.open(check_path("links/relative"), O_RDONLY, 0) < 0 && errno == ELOOP);
   }
-  scr_fence_set(&scr_fence_prefix, "");
+  scr_fence_set(&scr_fences.prefix, "");
   CHECK_INT(scr_path_stays(root, check_path("links/a/b/file")), SCR_SUCCESS);
   CHECK_INT(scr_path_stays(root, check_path("links/none/b/file")), SCR_SUCCESS);
   CHECK_INT(scr_path_stays(root, check_path("outside/file")), SCR_ERR_PATH);
@@ -286,7 +286,7 @@ static void a_fence_stands_around_one_directory(void)
   snprintf(root, sizeof root, "%s", check_path("fenced"));
   snprintf(file, sizeof file, "%s", check_path("fenced/file"));
   CHECK(mkdir(root, 0700) == 0 && mkdir(check_path("trap"), 0700) == 0);
-  scr_fence_set(&scr_fence_prefix, root);
+  scr_fence_set(&scr_fences.prefix, root);
   CHECK_INT((fd = scr_os.open(file, O_WRONLY | O_CREAT, 0600)) >= 0, 1);
   close(fd);
   CHECK(rename(root, check_path("away")) == 0 && symlink("trap", root) == 0);
@@ -300,7 +300,7 @@ static void a_fence_stands_around_one_directory(void)
   CHECK(scr_mkdirs(check_path("fenced/dir/below"), 0700) != SCR_SUCCESS && access(root, F_OK) < 0); /* not made again */
   CHECK(rename(check_path("away"), root) == 0); /* it is there again */
   CHECK_INT(scr_os.unlink(file), 0);
-  scr_fence_set(&scr_fence_prefix, "");
+  scr_fence_set(&scr_fences.prefix, "");
   CHECK(unlink(check_path("trap/file")) == 0 && rmdir(check_path("trap")) == 0 && rmdir(root) == 0);
 }
 
@@ -325,7 +325,7 @@ static void a_fence_holds_while_a_directory_is_swapped(void)
     for (;;)
       if (rename(dir, aside) != 0 || rename(link, dir) != 0 || rename(dir, link) != 0 || rename(aside, dir) != 0)
         _exit(1);
-  scr_fence_set(&scr_fence_prefix, root);
+  scr_fence_set(&scr_fences.prefix, root);
   for (i = 0; i < 200000 && (made < 100 || refused < 100); i++) {
     if ((fd = scr_os.open(file, O_WRONLY | O_CREAT, 0600)) >= 0) {
       close(fd);
@@ -335,7 +335,7 @@ static void a_fence_holds_while_a_directory_is_swapped(void)
     }
     if (access(check_path("victim/file"), F_OK) == 0) break;
   }
-  scr_fence_set(&scr_fence_prefix, "");
+  scr_fence_set(&scr_fences.prefix, "");
   kill(pid, SIGKILL);
   waitpid(pid, NULL, 0);
   CHECK(made >= 100 && refused >= 100);
@@ -375,7 +375,7 @@ static void a_file_of_one_user_goes_while_its_directory_is_swapped(void)
   if ((pid = fork()) == 0)
     for (;;)
       if (rename(dir, aside) != 0 || rename(other, dir) != 0 || rename(aside, other) != 0) _exit(1);
-  scr_fence_set(&scr_fence_prefix, root);
+  scr_fence_set(&scr_fences.prefix, root);
   for (i = 0; i < 200000 && (gone < 100 || refused < 100); i++) {
     if (!file_of_4711(mine)) break;
     if ((i % 2 ? scr_os.unlink_of(file, 4711) : scr_os.rename_of(file, to, 4711)) == 0) gone++;
@@ -383,7 +383,7 @@ static void a_file_of_one_user_goes_while_its_directory_is_swapped(void)
     else if (errno != ENOENT) break;
     if (fstatat(theirs, "file", &st, 0) != 0) break;
   }
-  scr_fence_set(&scr_fence_prefix, "");
+  scr_fence_set(&scr_fences.prefix, "");
   kill(pid, SIGKILL);
   waitpid(pid, NULL, 0);
   CHECK(gone >= 100 && refused >= 100);
@@ -593,6 +593,30 @@ static void transfers_go_on_when_they_are_interrupted(void)
   }
 }
 
+/* Removes directories until it has removed a .scr, as if it were killed then. */
+static int rmdir_to_the_mark(const char* path)
+{
+  static int killed;
+
+  if (killed || rmdir(path) < 0) return -1;
+  killed = strcmp(path + strlen(path) - 5, "/.scr") == 0;
+  return 0;
+}
+
+/* A directory that is known by its .scr has it while it has anything else, so that an interrupted removal is repeated. */
+static void the_mark_of_a_tree_is_removed_last(void)
+{
+  int (*before)(const char*) = scr_os.rmdir;
+
+  CHECK(mkdir(check_path("tree"), 0700) == 0 && mkdir(check_path("tree/a"), 0700) == 0);
+  CHECK(mkdir(check_path("tree/a/b"), 0700) == 0 && mkdir(check_path("tree/.scr"), 0700) == 0);
+  CHECK(mkdir(check_path("tree/.a"), 0700) == 0 && mkdir(check_path("tree/zz"), 0700) == 0);
+  scr_os.rmdir = rmdir_to_the_mark;
+  scr_tree_remove(check_path("tree"));
+  scr_os.rmdir = before;
+  CHECK(rmdir(check_path("tree")) == 0);
+}
+
 static void test_path(void)
 {
   transfers_go_on_when_they_are_interrupted();
@@ -610,5 +634,6 @@ static void test_path(void)
   no_other_directory_gets_the_rights_of_records();
   file_systems_that_lack_something_are_told_of();
   only_plain_files_are_opened();
+  the_mark_of_a_tree_is_removed_last();
   test_path_memory();
 }
