@@ -1834,8 +1834,8 @@ SCR_FN int scr_dir_is_empty(DIR* d)
 }
 
 /*
-** Remove the directory tree DIR, whoever owns what is in it; its directory .scr, by which it is known, last.  What cannot
-** be removed stays; no link is followed.
+** Remove the directory tree DIR, whoever owns what is in it; its directory .scr, by which it is known, last.  What
+** cannot be removed stays; no link is followed.
 */
 SCR_FN void scr_tree_remove(const char* dir)
 {

@@ -603,7 +603,7 @@ static int rmdir_to_the_mark(const char* path)
   return 0;
 }
 
-/* A directory that is known by its .scr has it while it has anything else, so that an interrupted removal is repeated. */
+/* A directory that is known by its .scr has it while it has anything else: an interrupted removal is repeated. */
 static void the_mark_of_a_tree_is_removed_last(void)
 {
   int (*before)(const char*) = scr_os.rmdir;
