@@ -28900,14 +28900,15 @@ SCR_API int SCR_Route_file(const char* name, char* file)
 
 /* ---- restart ---- */
 
-SCR_API int SCR_Have_restart(int* flag, char* name)
+/* SCR_Have_restart, for CALL. */
+SCR_FN int scr_restart_have(const char* call, int* flag, char* name)
 {
   int rc;
 
   if (flag != NULL) *flag = 0;
-  if ((rc = scr_enter("SCR_Have_restart", SCR_PHASE_IDLE)) != SCR_SUCCESS) return scr_not_entered(rc);
+  if ((rc = scr_enter(call, SCR_PHASE_IDLE)) != SCR_SUCCESS) return scr_not_entered(rc);
   scr.phase = SCR_PHASE_IDLE;
-  rc = scr_agree(scr_flag_given("SCR_Have_restart", flag), scr.world.comm);
+  rc = scr_agree(scr_flag_given(call, flag), scr.world.comm);
   if (rc != SCR_SUCCESS) return scr_report(rc);
   if (scr.restart == SCR_RESTART_OVER) return SCR_SUCCESS;
   if (scr.restart == SCR_RESTART_UNTRIED && (rc = scr_restart_load(scr.offer, NULL)) != SCR_SUCCESS)
@@ -28917,6 +28918,11 @@ SCR_API int SCR_Have_restart(int* flag, char* name)
   *flag = 1;
   if (name != NULL) snprintf(name, SCR_MAX_FILENAME, "%s", scr_desc_name(&scr_dataset_find(scr.loaded)->desc));
   return SCR_SUCCESS;
+}
+
+SCR_API int SCR_Have_restart(int* flag, char* name)
+{
+  return scr_restart_have("SCR_Have_restart", flag, name);
 }
 
 SCR_API int SCR_Start_restart(char* name)
@@ -29101,7 +29107,8 @@ SCR_API int SCR_Recover(int* have, char* name)
   int rc = SCR_SUCCESS, found = 0, damaged;
 
   if (have != NULL) *have = 0;
-  while (rc == SCR_SUCCESS && (rc = SCR_Have_restart(have != NULL ? &found : NULL, name)) == SCR_SUCCESS && found) {
+  while (rc == SCR_SUCCESS &&
+         (rc = scr_restart_have("SCR_Recover", have != NULL ? &found : NULL, name)) == SCR_SUCCESS && found) {
     scr.phase = SCR_PHASE_RESTART;
     rc = scr_regions_get();
     damaged = rc == SCR_ERR_CRC || rc == SCR_ERR_FORMAT;

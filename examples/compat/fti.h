@@ -422,8 +422,8 @@ static inline void* FTI_Realloc(int id, void* ptr)
 
 /* ---- checkpoint and recovery ------------------------------------------------------------------------------------- */
 
-/* Write checkpoint ID, with the flags KEPT.  WRONG is what this rank knows to be wrong with the call, or NULL. */
-static inline int scr_fti_write(int id, int kept, const char* wrong)
+/* Write checkpoint ID for CALL, with the flags KEPT.  WRONG is what this rank knows to be wrong with it, or NULL. */
+static inline int scr_fti_write(const char* call, int id, int kept, const char* wrong)
 {
   const char* why = scr_fti.refusal;
   char        dataset[64];
@@ -432,10 +432,10 @@ static inline int scr_fti_write(int id, int kept, const char* wrong)
   if (why == NULL && scr_fti.broken) why = "only some variables have been recovered, as the checkpoint is damaged";
   if (why == NULL) why = wrong;
   if (why == NULL && scr_fti.nvariables > 0) why = scr_fti_tell(NULL);
-  if (scr_fti_meet("FTI_Checkpoint", why, FTI_NSCS) != FTI_SCES) return FTI_NSCS;
+  if (scr_fti_meet(call, why, FTI_NSCS) != FTI_SCES) return FTI_NSCS;
   snprintf(dataset, sizeof dataset, "fti.%d", id);
   if (scr_fti.status != 0 && scr_fti.filled == 0 && scr_fti.rank == 0)
-    fprintf(stderr, "SCR: FTI_Checkpoint: %s was there, but FTI_Recover was not called: this run begins anew\n",
+    fprintf(stderr, "SCR: %s: %s was there, but FTI_Recover was not called: this run begins anew\n", call,
             scr_fti.loaded);
   if (SCR_Start_output(dataset, SCR_FLAG_CHECKPOINT | kept) != SCR_SUCCESS) return FTI_NSCS;
   scr_fti.status = 0;
@@ -459,7 +459,7 @@ static inline int FTI_Checkpoint(int id, int level)
 {
   int is = level >= FTI_L1 && level <= FTI_L4_DCP, of = is ? (level - 1) % FTI_L4 + 1 : FTI_L1;
 
-  return scr_fti_write(id, of == FTI_L4 ? SCR_FLAG_OUTPUT | SCR_FLAG_LINE(FTI_L1) : SCR_FLAG_LINE(of),
+  return scr_fti_write("FTI_Checkpoint", id, of == FTI_L4 ? SCR_FLAG_OUTPUT | SCR_FLAG_LINE(FTI_L1) : SCR_FLAG_LINE(of),
                        is ? NULL : "the level is 1, 2, 3 or 4");
 }
 
@@ -559,7 +559,8 @@ static inline int FTI_Snapshot(void)
   if (!scr_fti.on) return scr_fti_fail("FTI_Snapshot", "call FTI_Init first", FTI_NSCS);
   if (scr_fti.status != 0) return FTI_Recover();
   if (SCR_Need_checkpoint(&due) != SCR_SUCCESS) return FTI_NSCS;
-  return due ? scr_fti_write(scr_fti.count + 1, SCR_FLAG_NONE, NULL) : FTI_SCES; /* CKPT lines go by INTERVAL here */
+  if (!due) return FTI_SCES;
+  return scr_fti_write("FTI_Snapshot", scr_fti.count + 1, SCR_FLAG_NONE, NULL); /* CKPT lines go by INTERVAL here */
 }
 
 /* ---- what is not here -------------------------------------------------------------------------------------------- */

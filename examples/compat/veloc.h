@@ -521,7 +521,9 @@ static inline int VELOC_Checkpoint_end(int success)
   scr_veloc_keep(scr_veloc.version);
   ok = scr_veloc_list_write();
   scr_veloc.phase = SCR_VELOC_IDLE;
-  return SCR_Complete_output(success && ok && !scr_veloc.refused) == SCR_SUCCESS ? VELOC_SUCCESS : VELOC_FAILURE;
+  if (SCR_Complete_output(success && ok && !scr_veloc.refused) == SCR_SUCCESS) return VELOC_SUCCESS;
+  scr_veloc.nkept--; /* the version that has failed */
+  return VELOC_FAILURE;
 }
 
 /* Wait for flushes; without SCR_FLUSH_ASYNC=1 there is none to wait for. */
@@ -666,19 +668,25 @@ static inline int scr_veloc_read(void)
   return rc == SCR_SUCCESS ? VELOC_SUCCESS : VELOC_FAILURE;
 }
 
-static inline int VELOC_Recover_selective(int mode, int* ids, int id_count)
+/* VELOC_Recover_selective, for CALL. */
+static inline int scr_veloc_recover(const char* call, int mode, int* ids, int id_count)
 {
   const char* why = scr_veloc_expect(mode, ids, id_count);
   int         join;
 
-  if (scr_veloc_meet("VELOC_Recover_selective", SCR_VELOC_MEM, why, &join) == VELOC_SUCCESS) return scr_veloc_read();
+  if (scr_veloc_meet(call, SCR_VELOC_MEM, why, &join) == VELOC_SUCCESS) return scr_veloc_read();
   scr_veloc.refused = 1;
   return VELOC_FAILURE;
 }
 
+static inline int VELOC_Recover_selective(int mode, int* ids, int id_count)
+{
+  return scr_veloc_recover("VELOC_Recover_selective", mode, ids, id_count);
+}
+
 static inline int VELOC_Recover_mem(void)
 {
-  return VELOC_Recover_selective(VELOC_RECOVER_ALL, NULL, 0);
+  return scr_veloc_recover("VELOC_Recover_mem", VELOC_RECOVER_ALL, NULL, 0);
 }
 
 /* If a rank has no SUCCESS, an older version is offered, unless it was the program that did not fit the checkpoint. */
@@ -702,7 +710,7 @@ static inline int VELOC_Restart(const char* name, int version)
   int ok;
 
   if (VELOC_Restart_begin(name, version) != VELOC_SUCCESS) return VELOC_FAILURE;
-  ok = VELOC_Recover_mem() == VELOC_SUCCESS;
+  ok = scr_veloc_recover("VELOC_Restart", VELOC_RECOVER_ALL, NULL, 0) == VELOC_SUCCESS;
   return VELOC_Restart_end(ok);
 }
 
