@@ -27113,29 +27113,10 @@ SCR_FN int scr_track_crc(int fd, const char* path, uint64_t length, uint64_t blo
 }
 
 /*
-** Make the name of the tracked file PATH, which is ST, durable: the program may have made the file and its directories
-** without that.  KNOWN has which file that was done for, so that it is done once.
+** Make the bytes of the tracked file PATH durable, and R how it is.  One that is not there has no bytes.  DIRS receives
+** the directories above it: the program may have made it, or them, since the last checkpoint.
 */
-SCR_FN int scr_track_sync_name(const char* path, const struct stat* st, scr_hash* known)
-{
-  scr_hash* dirs;
-  int64_t   inode = 0;
-  int       rc;
-
-  if (scr_hash_util_get_int64(known, "INODE", &inode) == SCR_SUCCESS && inode == (int64_t)st->st_ino)
-    return SCR_SUCCESS;
-  dirs = scr_hash_new();
-  scr_dirs_above(dirs, scr.world.prefix, path);
-  rc = scr_dirs_sync(&dirs);
-  if (rc == SCR_SUCCESS) scr_hash_util_set_int64(known, "INODE", (int64_t)st->st_ino);
-  return rc;
-}
-
-/*
-** Make the bytes and the name of the tracked file PATH durable, and R how it is.  One that is not there has no bytes.
-** KNOWN as in scr_track_sync_name.
-*/
-SCR_FN int scr_track_look(const char* path, scr_hash* known, scr_track_record* r)
+SCR_FN int scr_track_look(const char* path, scr_hash* dirs, scr_track_record* r)
 {
   struct stat st;
   int         fd, rc;
@@ -27149,8 +27130,8 @@ SCR_FN int scr_track_look(const char* path, scr_hash* known, scr_track_record* r
   if (rc == SCR_ERR_MISSING && access(path, F_OK) != 0) return SCR_SUCCESS;
   if (rc != SCR_SUCCESS) return rc;
   if (fstat(fd, &st) < 0 || (scr_fsync_enabled && scr_os.fsync(fd) < 0)) rc = SCR_ERRNO("cannot sync %s", path);
-  if (rc == SCR_SUCCESS) rc = scr_track_sync_name(path, &st, known);
   if (rc == SCR_SUCCESS) {
+    scr_dirs_above(dirs, scr.world.prefix, path);
     r->length = (uint64_t)st.st_size;
     r->block = r->length < SCR_TRACK_BLOCK ? r->length : SCR_TRACK_BLOCK;
     rc = scr_track_crc(fd, path, r->length, r->block, &r->crc);
@@ -27168,8 +27149,8 @@ SCR_FN int scr_track_record_path(const scr_desc* d, const char* rel, char* path)
   return rc == SCR_SUCCESS ? scr_route_own(d, own, path) : rc;
 }
 
-/* Write the record of the tracked file REL in the dataset D; KNOWN as in scr_track_sync_name. */
-SCR_FN int scr_track_write(const scr_desc* d, const char* rel, scr_hash* known)
+/* Write the record of the tracked file REL in the dataset D; DIRS as in scr_track_look. */
+SCR_FN int scr_track_write(const scr_desc* d, const char* rel, scr_hash* dirs)
 {
   scr_hash *       h = scr_hash_new(), *one;
   scr_buf          b = {NULL, 0, 0, 0};
@@ -27177,7 +27158,7 @@ SCR_FN int scr_track_write(const scr_desc* d, const char* rel, scr_hash* known)
   char             path[SCR_MAX_FILENAME];
   int              fd, rc = scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, rel);
 
-  if (rc == SCR_SUCCESS) rc = scr_track_look(path, known, &r);
+  if (rc == SCR_SUCCESS) rc = scr_track_look(path, dirs, &r);
   if (rc == SCR_SUCCESS) {
     one = scr_hash_set(scr_hash_setf(h, NULL, "TRACKED"), rel, scr_hash_new());
     scr_hash_util_set_bytecount(one, "LENGTH", r.length);
@@ -27202,11 +27183,12 @@ SCR_FN int scr_tracks_write(void)
 {
   const scr_desc*      d = &scr_dataset_find(scr.open_id)->desc;
   const scr_hash_elem* e = scr_hash_elem_first(scr.tracked);
-  int                  rc = SCR_SUCCESS;
+  scr_hash*            dirs = scr_hash_new();
+  int                  rc = SCR_SUCCESS, err;
 
-  for (; e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e))
-    rc = scr_track_write(d, scr_hash_elem_key(e), scr_hash_elem_hash(e));
-  return rc;
+  for (; e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) rc = scr_track_write(d, scr_hash_elem_key(e), dirs);
+  err = scr_dirs_sync(&dirs);
+  return rc == SCR_SUCCESS ? err : rc;
 }
 
 /*
@@ -27453,6 +27435,7 @@ SCR_FN int scr_track_restore(const scr_track_record* r, int cut, const char* ckp
   struct stat st;
   uLong       crc = 0;
   uint64_t    size = 0;
+  char        has[64] = "is gone";
   int         fd = -1, rc = scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, r->rel);
 
   if (rc == SCR_SUCCESS && r->length == 0 && access(path, F_OK) != 0) return rc;
@@ -27463,12 +27446,13 @@ SCR_FN int scr_track_restore(const scr_track_record* r, int cut, const char* ckp
   if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)))
     rc = SCR_ERR(SCR_ERR_MISSING, "the tracked file %s is not a plain file", path);
   if (fd >= 0 && rc == SCR_SUCCESS) size = (uint64_t)st.st_size;
+  if (fd >= 0) snprintf(has, sizeof has, "has %" PRIu64 " bytes", size);
   if (rc == SCR_SUCCESS && size < r->length)
     rc = SCR_ERR(SCR_ERR_MISSING,
-                 "the tracked file %s has %" PRIu64 " bytes, but it had %" PRIu64 " in the checkpoint %s: put the "
+                 "the tracked file %s %s, but it had %" PRIu64 " bytes in the checkpoint %s: put the "
                  "whole file back (what a restart has cut off is in %s.scr-cut), or choose an older checkpoint; "
                  "SCR_TRACK=0 goes on without what it lacks",
-                 path, size, r->length, ckpt, path);
+                 path, has, r->length, ckpt, path);
   if (rc == SCR_SUCCESS && fd >= 0) rc = scr_track_crc(fd, path, r->length, r->block, &crc);
   if (rc == SCR_SUCCESS && fd >= 0 && crc != r->crc)
     rc = SCR_ERR(SCR_ERR_CRC,

@@ -1249,13 +1249,13 @@ static void a_tracked_file_that_lacks_something_is_an_error(void)
   shell("echo more >> prefix/other; echo on > prefix/log");
   OK(SCR_Init());
   OK(SCR_Protect("a", &a, 1, sizeof a));
-  ALIKE(SCR_Recover(&have, NULL), SCR_ERR_MISSING, "has 3 bytes, but it had 4 in the checkpoint ck: put the whole");
+  ALIKE(SCR_Recover(&have, NULL), SCR_ERR_MISSING, "has 3 bytes, but it had 4 bytes in the checkpoint ck");
   OK(SCR_Have_restart(&have, NULL));
   CHECK(have == 1, "the checkpoint is not offered any more");
   shell("echo two > prefix/log");
   ALIKE(SCR_Start_restart(NULL), SCR_ERR_CRC, "is another one than in the checkpoint ck");
   shell("rm prefix/log");
-  ALIKE(SCR_Start_restart(NULL), SCR_ERR_MISSING, "has 0 bytes");
+  ALIKE(SCR_Start_restart(NULL), SCR_ERR_MISSING, "prefix/log is gone, but it had 4 bytes");
   check_text("prefix/other", "one\nmore\n"); /* none is cut */
   shell("echo one > prefix/log");
   OK(SCR_Recover(&have, NULL));

@@ -69,7 +69,7 @@ typedef struct open_file open_file; /* files.c: what a descriptor leads to */
 struct image {
   const char* name;
   char *      data, *data_end, *bss, *bss_end, *tls, *tls_end;
-  char *      first, *tls_first; /* the variables before the program ran */
+  char *      first, *tls_first; /* the data and the thread-locals before the program ran */
   process*    loaded;            /* whose variables are in place, */
   fiber*      tls_loaded;        /* and whose thread-locals */
 };
@@ -114,7 +114,7 @@ struct process {
   const char* api;                         /* the call of the library that it is in */
   image*      of;
   char*       variables; /* of its image, while another process of it runs, */
-  char*       changed;   /* and which pieces of them are not as they were first; the others are not there */
+  char*       changed;   /* and which pieces of them are not all zeros; the others are not there */
   fiber*      fibers;
   block       heap;
   size_t      heap_bytes, heap_peak;

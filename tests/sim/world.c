@@ -150,7 +150,21 @@ static size_t pieces_size(const image* m, size_t from, size_t end)
   return (end - from - 1) * WORLD_PIECE + piece_size(m, end - 1);
 }
 
-/* The end of the pieces of P from I on that are all changed, or all as they were first. */
+/* Returns 1 if the pieces of M from FROM to END, which are in place, have no byte but 0, as before the program ran. */
+static int pieces_are_zero(const image* m, size_t from, size_t end)
+{
+  static const char zeros[8 * WORLD_PIECE];
+  const char*       at = m->bss + from * WORLD_PIECE;
+  size_t            n, left = pieces_size(m, from, end);
+
+  for (; left > 0; at += n, left -= n) {
+    n = left < sizeof zeros ? left : sizeof zeros;
+    if (memcmp(at, zeros, n) != 0) return 0;
+  }
+  return 1;
+}
+
+/* The end of the pieces of P from I on that are all changed, or all zero. */
 static size_t run_end(const process* p, size_t i)
 {
   size_t      n = image_pieces(p->of);
@@ -162,16 +176,16 @@ static size_t run_end(const process* p, size_t i)
 static void image_save(process* p)
 {
   const image* m = p->of;
-  char *       to = p->variables + image_data(m), *first = m->first + image_data(m);
+  char*        to = p->variables + image_data(m);
   size_t       i, end, at;
 
   memcpy(p->variables, m->data, image_data(m));
   for (i = 0; i < image_pieces(m); i = end) {
     end = run_end(p, i);
     at = i * WORLD_PIECE;
-    if (!p->changed[i] && memcmp(m->bss + at, first + at, pieces_size(m, i, end)) == 0) continue;
+    if (!p->changed[i] && pieces_are_zero(m, i, end)) continue;
     if (!p->changed[i]) {
-      while (memcmp(m->bss + at, first + at, piece_size(m, i)) == 0) at = ++i * WORLD_PIECE;
+      while (pieces_are_zero(m, i, i + 1)) at = ++i * WORLD_PIECE;
       p->changed[i] = 1;
       end = i + 1;
     }
@@ -183,7 +197,7 @@ static void image_save(process* p)
 static void image_load(process* p, const process* was)
 {
   const image* m = p->of;
-  char *       from = p->variables + image_data(m), *first = m->first + image_data(m);
+  char*        from = p->variables + image_data(m);
   size_t       i, end, at;
 
   memcpy(m->data, p->variables, image_data(m));
@@ -191,8 +205,7 @@ static void image_load(process* p, const process* was)
     end = run_end(p, i);
     at = i * WORLD_PIECE;
     if (p->changed[i]) memcpy(m->bss + at, from + at, pieces_size(m, i, end));
-    else if (was == NULL || memchr(was->changed + i, 1, end - i))
-      memcpy(m->bss + at, first + at, pieces_size(m, i, end));
+    else if (was == NULL || memchr(was->changed + i, 1, end - i)) memset(m->bss + at, 0, pieces_size(m, i, end));
   }
 }
 
@@ -204,17 +217,16 @@ static void image_complete(process* p)
 
   for (i = 0; i < image_pieces(m); i++) {
     at = image_data(m) + i * WORLD_PIECE;
-    if (!p->changed[i]) memcpy(p->variables + at, m->first + at, piece_size(m, i));
+    if (!p->changed[i]) memset(p->variables + at, 0, piece_size(m, i));
     p->changed[i] = 1;
   }
 }
 
 static void image_start(image* m)
 {
-  m->first = malloc(image_data(m) + image_bss(m));
+  m->first = malloc(image_data(m) + 1);
   m->tls_first = malloc(image_tls(m) + 1);
   memcpy(m->first, m->data, image_data(m));
-  memcpy(m->first + image_data(m), m->bss, image_bss(m));
   memcpy(m->tls_first, m->tls, image_tls(m));
 }
 
@@ -806,8 +818,10 @@ static block* block_new(size_t n, int clear)
   block* b;
 
   if (n > WORLD_SMALL) return clear ? calloc(1, sizeof *b + n) : malloc(sizeof *b + n);
-  if ((b = spare[c])) spare[c] = b->next;
-  else if (!(b = chunk_take(sizeof *b + c * WORLD_STEP))) return NULL;
+  if ((b = spare[c])) {
+    spare[c] = b->next;
+    if (spare[c]) __builtin_prefetch(spare[c], 1);
+  } else if (!(b = chunk_take(sizeof *b + c * WORLD_STEP))) return NULL;
   if (clear) memset(b + 1, 0, n);
   return b;
 }
