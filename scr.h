@@ -516,9 +516,9 @@ SCR_API int SCR_Checkpoint(const char* name);
 ** Errors: MISSING: the checkpoint lacks a region or array, it has another size there, or it is not the same on all
 ** ranks that wrote it; SCR_Region_size tells.  DIFFER: rank 0 does not protect it, or another array of its name.  After
 ** these two no region has changed, unless a newer checkpoint turned out to be damaged while it was read.  IO, SPACE: a
-** rank cannot read it now; and MISSING, CRC for a tracked file, as SCR_Start_restart.  After all of these the
-** checkpoint stays loaded: correct the cause and call this again.  ARG: no HAVE.  Others: as SCR_Have_restart and
-** SCR_Complete_restart(1); regions may have changed.
+** rank cannot read it now.  MISSING, CRC, IO for a tracked file, as SCR_Start_restart: the regions are filled then.
+** After all of these the checkpoint stays loaded: correct the cause and call this again.  ARG: no HAVE.  Others: as
+** SCR_Have_restart and SCR_Complete_restart(1); regions may have changed.
 **
 ** Changed by what changes SCR_Have_restart, and by SCR_TRACK.
 */

@@ -27436,11 +27436,15 @@ SCR_FN int scr_track_restore(const scr_track_record* r, int cut, const char* ckp
   uLong       crc = 0;
   uint64_t    size = 0;
   char        has[64] = "is gone";
-  int         fd = -1, rc = scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, r->rel);
+  int         fd = -1, fixed = 0, rc = scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, r->rel);
 
   if (rc == SCR_SUCCESS && r->length == 0 && access(path, F_OK) != 0) return rc;
   if (rc == SCR_SUCCESS && (fd = scr_os.open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)) < 0 &&
-      errno != ENOENT)
+      (errno == EACCES || errno == EPERM || errno == EROFS)) {
+    fixed = errno;
+    fd = scr_os.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+  }
+  if (rc == SCR_SUCCESS && fd < 0 && errno != ENOENT)
     rc = SCR_ERRNO("cannot open the tracked file %s, which had %" PRIu64 " bytes in the checkpoint %s", path, r->length,
                    ckpt);
   if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)))
@@ -27459,6 +27463,12 @@ SCR_FN int scr_track_restore(const scr_track_record* r, int cut, const char* ckp
                  "the tracked file %s is another one than in the checkpoint %s: the bytes before its length then, "
                  "%" PRIu64 ", have changed; put the old file back, or set SCR_TRACK=0 to leave it as it is",
                  path, ckpt, r->length);
+  if (rc == SCR_SUCCESS && fixed && size > r->length) {
+    errno = fixed;
+    rc = SCR_ERRNO("cannot cut the tracked file %s from %" PRIu64 " to %" PRIu64 " bytes, as it was in the checkpoint "
+                   "%s; make it writable, or set SCR_TRACK=0 to leave it as it is",
+                   path, size, r->length, ckpt);
+  }
   if (rc == SCR_SUCCESS && cut && size > r->length) {
     rc = scr_track_keep(fd, path, r->length, &st);
     if (rc == SCR_SUCCESS &&

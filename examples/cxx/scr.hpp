@@ -176,8 +176,8 @@ public:
     for (auto [loaded, again] = std::pair(have_restart(), false);;) {
       try {
         const int mine = describe(loaded.has_value());
-        auto name = named(SCR_Recover);
-        return check(mine), name;
+        auto name = named(SCR_Recover); // with nothing to read, it is the next checkpoint that fails on all ranks
+        return check(name ? mine : SCR_SUCCESS), name;
       } catch (const error& why) { // if the newest was damaged, this one has other sizes, and maybe the same name
         auto next = why.code() == SCR_ERR_MISSING ? have_restart() : std::nullopt;
         if (!next || (next == loaded && again)) throw;

@@ -276,6 +276,8 @@ class _Region:
         if size is not None:
             self.resize(size)
         data = self.data() if callable(self.data) else self.data
+        if hasattr(data, "mask"):
+            raise TypeError("%s has a mask, which is memory of its own; protect its .data and its .mask" % what)
         try:
             view = memoryview(data)
         except (TypeError, ValueError, BufferError) as why:
@@ -385,8 +387,8 @@ def recover():
             again = now == loaded  # if the newest was damaged, this one has other sizes, and maybe the same name
             loaded = now
         else:
-            if failure is not None:
-                raise failure
+            if failure is not None and name is not None:  # with nothing to read, only the next checkpoint is an error
+                raise failure                             # on all ranks
             return name
 
 

@@ -343,6 +343,9 @@ void shrunk() {
     run.protect("v", v);
     run.protect("h", h);
     h = {2, 7, {1, 2, 3, 4}};
+    if (rank == 1) u.resize(3);
+    CHECK(!run.recover()); // there is nothing to read yet: no rank has one, rather than one rank alone
+    u.resize(10, 1.0);
     run.checkpoint("c");
     h = {};
   }

@@ -1233,6 +1233,35 @@ static void a_tracked_file_that_is_a_link_is_an_error_of_the_checkpoint(void)
   OK(SCR_Finalize());
 }
 
+/* One that nobody may write, such as an archived one, is only an error if it has to be cut. */
+static void a_tracked_file_that_cannot_be_written_is_read(void)
+{
+  int a = 1, have;
+
+  begin();
+  if (rank == 0) append("prefix/log", "one\n");
+  OK(SCR_Init());
+  if (rank == 0) OK(SCR_Track("log"));
+  OK(SCR_Protect("a", &a, 1, sizeof a));
+  OK(SCR_Checkpoint("ck"));
+  OK(SCR_Finalize());
+  shell("echo more >> prefix/log");
+  OK(SCR_Init());
+  OK(SCR_Protect("a", &a, 1, sizeof a));
+  fault_at(FAULT_FAIL, FAULT_OPEN, EACCES, 1); /* the first try, which is for writing, too */
+  fault_below("prefix/log");
+  ALIKE(SCR_Recover(&have, NULL), SCR_ERR_IO, "make it writable, or set SCR_TRACK=0");
+  CHECK(fault_end() == (rank == 0), "another rank opened the file, or none");
+  check_text("prefix/log", "one\nmore\n");
+  shell("echo one > prefix/log");
+  fault_at(FAULT_FAIL, FAULT_OPEN, EROFS, 1);
+  fault_below("prefix/log");
+  OK(SCR_Recover(&have, NULL));
+  CHECK(have == 1 && fault_end() == (rank == 0), "another rank opened the file, or none");
+  check_text("prefix/log", "one\n");
+  OK(SCR_Finalize());
+}
+
 static void a_tracked_file_that_lacks_something_is_an_error(void)
 {
   int a = 1, have;
@@ -1821,6 +1850,7 @@ const test_case regions_cases[] = {CASE(regions_of_any_size_grow_and_shrink, ANY
     CASE(what_several_restarts_cut_is_kept, "4"),
     CASE(what_is_cut_off_is_no_file_of_settings, "4"),
                                    CASE(a_tracked_file_that_lacks_something_is_an_error, "1 4"),
+                                   CASE(a_tracked_file_that_cannot_be_written_is_read, "1 4"),
                                    CASE(records_of_tracked_files_are_no_files_of_the_program, "2 4"),
                                    CASE(lines_of_other_ranks_are_not_cut, "1 4"),
                                    CASE(files_called_regions_are_of_the_program_or_of_the_library, "1 4"),

@@ -291,6 +291,12 @@ def regions():
         s = State()
         s.protect()
         check(scr.recover() is None and s.step == 0)
+        gone = []
+        scr.protect("particles", lambda: gone[0] if gone else s.particles)
+        if scr.rank() == 1:
+            gone.append(None)
+        check(scr.recover() is None)  # there is nothing to read: no rank has an exception, rather than one rank alone
+        s.protect()
         for version in range(1, 5):
             s.set(version)
             if version == 4:
@@ -334,6 +340,7 @@ def wrong_regions(s):
     fixed.flags.writeable = False
     for wrong in (b"bytes", fixed, np.float64(2), np.broadcast_to(small, (2, 3))):
         fails(ValueError, lambda: scr.protect("plain", wrong), "cannot be changed")
+    fails(TypeError, lambda: scr.protect("plain", np.ma.zeros(3)), "has a mask")
     table = np.zeros((6, 8))
     for wrong in (table[:, 1:], table[::2], table.T, table[::-1]):
         fails(ValueError, lambda: scr.protect("plain", wrong), "order of C")

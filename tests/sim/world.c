@@ -25,7 +25,7 @@
 #define WORLD_SMALL  ((size_t)4096) /* blocks that are kept when they are freed */
 #define WORLD_STEP   ((size_t)16)
 #define WORLD_PIECE  ((size_t)512)     /* of the variables of a process */
-#define WORLD_CHUNK  ((size_t)1 << 20) /* of memory, for small blocks */
+#define WORLD_CHUNK  ((size_t)2 << 20) /* of memory, for small blocks: a huge page */
 #define WORLD_ENV    128
 #define WORLD_QUIET  400 /* sleepers that wake for nothing before those that only yield look again */
 #define WORLD_ROUNDS 60  /* such looks before nobody can go on */
@@ -793,7 +793,8 @@ static void* chunk_take(size_t n)
       char** all = realloc(chunk, (chunks + 1) * sizeof *chunk);
       if (!all) return NULL;
       chunk = all;
-      if (!(chunk[chunks] = malloc(WORLD_CHUNK))) return NULL;
+      if (!(chunk[chunks] = aligned_alloc(WORLD_CHUNK, WORLD_CHUNK))) return NULL;
+      madvise(chunk[chunks], WORLD_CHUNK, MADV_HUGEPAGE);
       chunks++;
     }
     chunks_used++;
