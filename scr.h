@@ -415,11 +415,11 @@ SCR_API int SCR_Start_output(const char* name, int flags);
 ** call ends the program by exit(0); while that flush fails, the program goes on.  Collective.
 **
 ** Errors: INVALID: a rank passed 0, or this process still has a file open for writing, unless SCR_CHECK_OPEN is 0.
-** MISSING: a file was routed, but not written.  ARG: two ranks routed one file, or the dataset has too many.  SPACE:
-** there is no room for redundancy data.  IO: a file cannot be read or written.  A code of SCR_Route_file: that call
-** has failed.  On an error the dataset is deleted, and older ones are unchanged.  There are two exceptions, of which
-** SCR_Last_error tells: if only the flush fails, the dataset is complete and stays in the cache; and if the last step
-** on the prefix fails, with SCR_CACHE_BYPASS, the next run finishes or removes it.
+** MISSING: a file was routed, but not written, or no rank has a file of a checkpoint.  ARG: two ranks routed one file,
+** or the dataset has too many.  SPACE: there is no room for redundancy data.  IO: a file cannot be read or written.  A
+** code of SCR_Route_file: that call has failed.  On an error the dataset is deleted, and older ones are unchanged.
+** There are two exceptions, of which SCR_Last_error tells: if only the flush fails, the dataset is complete and stays
+** in the cache; and if the last step on the prefix fails, with SCR_CACHE_BYPASS, the next run finishes or removes it.
 **
 ** Changed by SCR_COPY_TYPE, SCR_SET_SIZE, SCR_SET_FAILURES, SCR_GROUP, the CKPT lines, SCR_CACHE_SIZE, SCR_FLUSH and
 ** what changes a flush (SCR_Finalize), SCR_FLUSH_ASYNC, SCR_CHECK_OPEN, SCR_CRC_ON_COPY, SCR_HALT_SECONDS,

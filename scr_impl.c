@@ -7279,7 +7279,8 @@ SCR_FN int scr_member_create(scr_member* m, int i, int* fd)
   if (scr_os.unlink(path) < 0 && errno != ENOENT) return SCR_ERRNO("cannot remove %s", path);
   *fd = scr_os.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
   if (*fd < 0) return SCR_ERRNO("cannot create %s", path);
-  return scr_os.fchmod(*fd, mode) < 0 ? SCR_ERRNO("cannot set the mode of %s", path) : SCR_SUCCESS;
+  scr_os.fchmod(*fd, mode); /* the rights that the process's mask has taken; some file systems refuse it */
+  return SCR_SUCCESS;
 }
 
 /*
@@ -26776,6 +26777,11 @@ SCR_FN int scr_complete_agree(scr_dataset* ds, int rc, int files, uint64_t bytes
   if (rc == SCR_SUCCESS && v.sum[FILES] > scr_complete_files_max)
     rc = SCR_ERR(SCR_ERR_ARG, "the dataset has %lld files, and %lld are possible: write fewer, larger ones",
                  (long long)v.sum[FILES], (long long)scr_complete_files_max);
+  if (rc == SCR_SUCCESS && v.sum[FILES] == 0 && scr_desc_is_ckpt(&ds->desc))
+    rc = SCR_ERR(SCR_ERR_MISSING,
+                 "no rank has a file of the checkpoint %s, so that nothing could be restarted from it: ask "
+                 "SCR_Route_file for the name of each file, and write it there",
+                 scr_desc_name(&ds->desc));
   ds->desc.files = (int)v.sum[FILES];
   ds->desc.bytes = (uint64_t)v.sum[BYTES];
   ds->desc.shared = v.sum[SHARED] > 0;

@@ -52,6 +52,7 @@ tests/tools/gdb.sh         120  120
 long="
 tests/filesystems/filesystems.sh 400 400
 tests/image/mpich.sh      2400 2400
+tests/image/others.sh     3600 3600
 tests/python/mpi4py.sh    1800 1800
 "
 pace=check # of the suites

@@ -73,9 +73,8 @@ goes_on() { # the run that was killed, with what it has printed, goes on to its 
   cmp -s "$tmp/wanted" "$tmp/results" || { diff "$tmp/wanted" "$tmp/results" | head -n 20 && return 1; }
 }
 round() { # killed up to three times, and without a node each second time
-  local k
   new
-  for k in 1 2 3; do
+  for _ in 1 2 3; do
     asked $((RANDOM % tenths + 1)) && break # it has ended before
     [ $((RANDOM % 2)) = 0 ] || rm -rf "$tmp"/node/*/scr.image/node.*-v$((RANDOM % 4))
   done
