@@ -25,6 +25,7 @@ packages_of() {
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross \
     gcc-s390x-linux-gnu libc6-dev-s390x-cross ;;
   apt-get:mpi4py) echo python3-dev python3-numpy python3-setuptools cython3 python3-mpi4py ;; # to build it; and for Open MPI
+  apt-get:blas) echo libblas-dev ;;
   apt-get:package) echo dpkg-dev debhelper lintian ;; apt-get:pkg-config) echo pkg-config ;;
   apt-get:numpy | dnf:numpy | zypper:numpy) echo python3-numpy ;; pacman:numpy) echo python-numpy ;; apk:numpy) echo py3-numpy ;;
   dnf:pkg-config) echo pkgconf-pkg-config ;; pacman:pkg-config | apk:pkg-config | brew:pkg-config) echo pkgconf ;;
@@ -117,7 +118,12 @@ apt-get:*" check-cross "* | apt-get:*" check-long "*)
   ;;
 apt-get:*" static-tools "*) have musl-gcc && have dpkg-source || need musl-gcc ;;
 esac
-case $manager:$goals in apt-get:*" check-long "*) have_mpi4py || need mpi4py ;; esac
+case $manager:$goals in
+apt-get:*" check-long "*)
+  have_mpi4py || need mpi4py
+  echo 'int main(void) { return 0; }' | "${CC:-cc}" -x c - -lblas -o /dev/null 2>/dev/null || need blas
+  ;;
+esac
 case $goals in *" hdf5 "* | *" check-full "* | *" check-long "*) have_hdf5 || need hdf5 ;; esac
 case $goals in *" fortran "*) have gfortran && have_mpi mpifort || need fortran ;; esac
 case $goals in

@@ -43,7 +43,7 @@ lammps_build() {
     ${MPICC/mpicc/mpicxx} ./*.o "$top/scr_image.o" -o "$tmp/lammps"
 }
 lammps_input() {
-  sed -e 's/^run.*/run 2000/' -e 's/^thermo.*//' -e '/^run/i thermo 100' "$tmp/lammps.source/bench/in.lj" |
+  sed -e 's/^run.*/run 1000/' -e 's/^thermo.*//' -e '/^run/i thermo 20' "$tmp/lammps.source/bench/in.lj" |
     sed -e 's/20\*\$[{]*x[}]*/8/' >in.lj
 }
 lammps_results() { grep -E '^ *[0-9]+( +-?[0-9.e+-]+){5} *$' "$tmp/printed" | sort -n | uniq; }
