@@ -415,11 +415,11 @@ SCR_API int SCR_Start_output(const char* name, int flags);
 ** call ends the program by exit(0); while that flush fails, the program goes on.  Collective.
 **
 ** Errors: INVALID: a rank passed 0, or this process still has a file open for writing, unless SCR_CHECK_OPEN is 0.
-** MISSING: a file was routed, but not written, or no rank has a file of a checkpoint.  ARG: two ranks routed one file,
-** or the dataset has too many.  SPACE: there is no room for redundancy data.  IO: a file cannot be read or written.  A
-** code of SCR_Route_file: that call has failed.  On an error the dataset is deleted, and older ones are unchanged.
-** There are two exceptions, of which SCR_Last_error tells: if only the flush fails, the dataset is complete and stays
-** in the cache; and if the last step on the prefix fails, with SCR_CACHE_BYPASS, the next run finishes or removes it.
+** MISSING: a file was routed, but not written.  ARG: two ranks routed one file, or the dataset has too many.  SPACE:
+** there is no room for redundancy data.  IO: a file cannot be read or written.  A code of SCR_Route_file: that call
+** has failed.  On an error the dataset is deleted, and older ones are unchanged.  There are two exceptions, of which
+** SCR_Last_error tells: if only the flush fails, the dataset is complete and stays in the cache; and if the last step
+** on the prefix fails, with SCR_CACHE_BYPASS, the next run finishes or removes it.
 **
 ** Changed by SCR_COPY_TYPE, SCR_SET_SIZE, SCR_SET_FAILURES, SCR_GROUP, the CKPT lines, SCR_CACHE_SIZE, SCR_FLUSH and
 ** what changes a flush (SCR_Finalize), SCR_FLUSH_ASYNC, SCR_CHECK_OPEN, SCR_CRC_ON_COPY, SCR_HALT_SECONDS,
@@ -516,7 +516,7 @@ SCR_API int SCR_Checkpoint(const char* name);
 ** Errors: MISSING: the checkpoint lacks a region or array, it has another size there, or it is not the same on all
 ** ranks that wrote it; SCR_Region_size tells.  DIFFER: rank 0 does not protect it, or another array of its name.  After
 ** these two no region has changed, unless a newer checkpoint turned out to be damaged while it was read.  IO, SPACE: a
-** rank cannot read it now.  MISSING, CRC, IO for a tracked file, as SCR_Start_restart: the regions are filled then.
+** rank cannot read it now.  What SCR_Start_restart returns for a tracked file: the regions are filled then.
 ** After all of these the checkpoint stays loaded: correct the cause and call this again.  ARG: no HAVE.  Others: as
 ** SCR_Have_restart and SCR_Complete_restart(1); regions may have changed.
 **

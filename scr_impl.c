@@ -26777,11 +26777,11 @@ SCR_FN int scr_complete_agree(scr_dataset* ds, int rc, int files, uint64_t bytes
   if (rc == SCR_SUCCESS && v.sum[FILES] > scr_complete_files_max)
     rc = SCR_ERR(SCR_ERR_ARG, "the dataset has %lld files, and %lld are possible: write fewer, larger ones",
                  (long long)v.sum[FILES], (long long)scr_complete_files_max);
-  if (rc == SCR_SUCCESS && v.sum[FILES] == 0 && scr_desc_is_ckpt(&ds->desc))
-    rc = SCR_ERR(SCR_ERR_MISSING,
-                 "no rank has a file of the checkpoint %s, so that nothing could be restarted from it: ask "
-                 "SCR_Route_file for the name of each file, and write it there",
-                 scr_desc_name(&ds->desc));
+  if (rc == SCR_SUCCESS && v.sum[FILES] == 0 && scr_desc_is_ckpt(&ds->desc) && scr.world.rank == 0)
+    scr_warn(
+        "no rank has a file of the checkpoint %s, so that nothing can be restarted from it: ask SCR_Route_file for "
+        "the name of each file, and write it there",
+        scr_desc_name(&ds->desc));
   ds->desc.files = (int)v.sum[FILES];
   ds->desc.bytes = (uint64_t)v.sum[BYTES];
   ds->desc.shared = v.sum[SHARED] > 0;
@@ -27190,11 +27190,12 @@ SCR_FN int scr_tracks_write(void)
   const scr_desc*      d = &scr_dataset_find(scr.open_id)->desc;
   const scr_hash_elem* e = scr_hash_elem_first(scr.tracked);
   scr_hash*            dirs = scr_hash_new();
-  int                  rc = SCR_SUCCESS, err;
+  int                  rc = SCR_SUCCESS;
 
   for (; e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) rc = scr_track_write(d, scr_hash_elem_key(e), dirs);
-  err = scr_dirs_sync(&dirs);
-  return rc == SCR_SUCCESS ? err : rc;
+  if (rc == SCR_SUCCESS) rc = scr_dirs_sync(&dirs);
+  else scr_hash_delete(&dirs);
+  return rc;
 }
 
 /*

@@ -521,9 +521,7 @@ static inline int VELOC_Checkpoint_end(int success)
   scr_veloc_keep(scr_veloc.version);
   ok = scr_veloc_list_write();
   scr_veloc.phase = SCR_VELOC_IDLE;
-  if (SCR_Complete_output(success && ok && !scr_veloc.refused) == SCR_SUCCESS) return VELOC_SUCCESS;
-  scr_veloc.nkept--; /* the version that has failed */
-  return VELOC_FAILURE;
+  return SCR_Complete_output(success && ok && !scr_veloc.refused) == SCR_SUCCESS ? VELOC_SUCCESS : VELOC_FAILURE;
 }
 
 /* Wait for flushes; without SCR_FLUSH_ASYNC=1 there is none to wait for. */

@@ -276,7 +276,7 @@ class _Region:
         if size is not None:
             self.resize(size)
         data = self.data() if callable(self.data) else self.data
-        if hasattr(data, "mask"):
+        if hasattr(type(data), "mask"):
             raise TypeError("%s has a mask, which is memory of its own; protect its .data and its .mask" % what)
         try:
             view = memoryview(data)
@@ -387,8 +387,10 @@ def recover():
             again = now == loaded  # if the newest was damaged, this one has other sizes, and maybe the same name
             loaded = now
         else:
-            if failure is not None and name is not None:  # with nothing to read, only the next checkpoint is an error
-                raise failure                             # on all ranks
+            if failure is not None and name is not None:
+                raise failure
+            if failure is not None:  # no other rank would know: it is the next checkpoint that fails on all
+                warnings.warn("%s; there is nothing to recover yet, but the next checkpoint will fail" % failure)
             return name
 
 

@@ -58,7 +58,7 @@ asked() { # TENTHS: ask for images all the time; after so many tenths of a secon
   while kill -0 $launcher 2>/dev/null; do
     sleep 0.1
     grep -q 'ready after' "$tmp/said" && tenths=$((tenths + 1))
-    [ $tenths != "$1" ] || kill -9 $(processes) $launcher 2>/dev/null
+    [ $tenths != "$1" ] || kill -9 $(pgrep -f "$tmp/$program") 2>/dev/null # the launcher, too
     [ $tenths = 0 ] || [ $((tenths % 3)) != 0 ] || kill -USR1 $(processes | head -n 1) 2>/dev/null
   done
   wait $launcher 2>/dev/null

@@ -151,30 +151,6 @@ static void calls_out_of_order_are_refused_and_name_the_call_that_is_missing(voi
 }
 
 /* A program that goes on after SCR_ERR_DISABLED of SCR_Init runs as if the library were not there. */
-/* One that the program has written at other names: it would take the place of the last one that can be read. */
-static void a_checkpoint_without_any_file_is_none(void)
-{
-  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME], name[SCR_MAX_FILENAME];
-  int  flag = 0;
-
-  begin();
-  OK(SCR_Init());
-  OK(SCR_Start_output("good", SCR_FLAG_CHECKPOINT));
-  if (rank == ranks - 1) { /* one file of all ranks is enough */
-    name_of("good", 0, path);
-    OK(SCR_Route_file(path, file));
-    CHECK(write_bytes(file, 5, 100), "%s", file);
-  }
-  OK(SCR_Complete_output(1));
-  OK(SCR_Start_output("none", SCR_FLAG_CHECKPOINT | SCR_FLAG_OUTPUT));
-  ALIKE(SCR_Complete_output(1), SCR_ERR_MISSING, "no rank has a file of the checkpoint none");
-  OK(SCR_Finalize());
-  OK(SCR_Init());
-  OK(SCR_Have_restart(&flag, name));
-  CHECK(flag == 1 && strcmp(name, "good") == 0, "offered: %d, %s", flag, name);
-  OK(SCR_Finalize());
-}
-
 static void a_disabled_library_lets_the_program_run_and_writes_no_file(void)
 {
   char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
@@ -830,7 +806,6 @@ static void a_corrupt_file_is_logged_when_it_leaves_the_cache(void)
 #define TWO "4 | 2 5", "9"
 
 const test_case writing_cases[] = {CASE(calls_out_of_order_are_refused_and_name_the_call_that_is_missing, ANY),
-                                   CASE(a_checkpoint_without_any_file_is_none, ANY),
                                    CASE(a_disabled_library_lets_the_program_run_and_writes_no_file, ANY),
                                    CASE(bad_arguments_are_refused_and_named, ANY),
                                    CASE(a_bad_argument_of_one_rank_is_an_error_on_all, TWO),

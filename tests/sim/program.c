@@ -39,15 +39,11 @@ static uint32_t scramble(uint32_t a, uint32_t b, uint32_t c)
   return x ^ x >> 13;
 }
 
-/*
-** How many files WRITER has in a dataset of STEP: the same in all of that step, so that a reader can know.  Rank 0 has
-** one at least, as a checkpoint without any is refused.
-*/
+/* How many files WRITER has in a dataset of STEP: the same in all of that step, so that a reader can know. */
 static int file_count(int step, int writer)
 {
-  int n = (int)(scramble((uint32_t)step, (uint32_t)writer, 77) % (unsigned)(plan.files_most + 1));
-
-  return plan.files_most <= 1 || (n == 0 && writer == 0) ? 1 : n;
+  if (plan.files_most <= 1) return plan.files_most;
+  return (int)(scramble((uint32_t)step, (uint32_t)writer, 77) % (unsigned)(plan.files_most + 1));
 }
 
 static int file_length(int n, int writer, int index)
