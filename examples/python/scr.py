@@ -387,10 +387,8 @@ def recover():
             again = now == loaded  # if the newest was damaged, this one has other sizes, and maybe the same name
             loaded = now
         else:
-            if failure is not None and name is not None:
-                raise failure
-            if failure is not None:  # no other rank would know: it is the next checkpoint that fails on all
-                warnings.warn("%s; there is nothing to recover yet, but the next checkpoint will fail" % failure)
+            if failure is not None and name is not None:  # with nothing to read, only the next checkpoint is an error
+                raise failure                             # on all ranks
             return name
 
 
