@@ -27480,7 +27480,7 @@ SCR_FN int scr_track_restore(const scr_track_record* r, int cut, const char* ckp
     rc = scr_track_keep(fd, path, r->length, &st);
     if (rc == SCR_SUCCESS &&
         (scr_os.ftruncate(fd, (off_t)r->length) < 0 || (scr_fsync_enabled && scr_os.fsync(fd) < 0)))
-      rc = SCR_ERRNO("cannot cut %s to %" PRIu64 " bytes", path, r->length);
+      rc = SCR_ERRNO("cannot cut the tracked file %s to %" PRIu64 " bytes", path, r->length);
     if (rc == SCR_SUCCESS)
       scr_msg_each("info", __LINE__,
                    "%s is cut from %" PRIu64 " to %" PRIu64 " bytes, as it was in the checkpoint %s; what followed is "

@@ -84,6 +84,8 @@ says "scr explain, with what is around it" 0 "^A file system is full" "$scr" exp
 says "scr explain, a message that has its entry with others" 0 "^To do: end the run and start it again" "$scr" explain "SCR error: rank 1 on n1: the broadcast failed"
 check "scr explain, what is general only where nothing else is known" 0 "0 1" sh -c 'for why in "Disk quota exceeded" "Bad file descriptor"; do
   "$0" explain "SCR error: cannot create /tmp/x: $why" | grep -c "^The system has refused this"; done | xargs' "$scr"
+check "scr explain, tracked files and regions by their own entries" 0 "2 0" sh -c 'for why in "cannot open the tracked file /p/log" "cannot write the region u to /c/regions.0"; do
+  "$0" explain "SCR error: $why: Input/output error"; done >"$1"; echo $(grep -c "^A tracked file cannot be read\|^The file of regions could not" "$1") $(grep -c "^The system has refused" "$1")' "$scr" "$tmp/out"
 check "scr explain, a message of two entries" 0 "1 2" sh -c '
   "$0" explain "SCR warning: /p/flush.scr is corrupt: its CRC32 is wrong; restore it or move it away; a new one is written" >"$1"
   echo $(grep -c "^SCR warning" "$1") $(grep -c "^To do:" "$1")' "$scr" "$tmp/two"

@@ -519,7 +519,7 @@ static void reopen(const opened* o)
           "file, cut it to %ld bytes",
           o->path, (long)o->size);
     img_say("%s is cut from %ld bytes to %ld, as it was in the image", o->path, (long)st.st_size, (long)o->size);
-    if (ftruncate(fd, o->size) != 0) img_die("cannot cut %s: %s", o->path, strerror(errno));
+    if (ftruncate(fd, o->size) != 0) img_die("cannot cut %s, which the program had open: %s", o->path, strerror(errno));
   }
   if (o->size >= 0 && lseek(fd, o->offset, SEEK_SET) < 0) img_die("cannot seek in %s: %s", o->path, strerror(errno));
   number(fd, o);
