@@ -613,7 +613,7 @@ static void two_ranks_that_write_one_file_are_told_so(void)
   run_gets("ck3", 1, 100);
 }
 
-/* Files of SIZES by rank: none, empty ones, many, unequal ones; from the cache and from the prefix. */
+/* None, empty ones, many, unequal ones; from the cache and from the prefix.  None on any rank is told. */
 static void no_empty_many_and_unequal_files_are_read_back(void)
 {
   static const struct {
@@ -623,15 +623,20 @@ static void no_empty_many_and_unequal_files_are_read_back(void)
     int         who; /* only ranks with this remainder by 2 write; -1: all */
   } kind[] = {{"none", 0, 0, -1},       {"empty", 1, 0, -1},   {"some_empty", 3, 0, 0}, {"one_side", 2, 4000, 1},
               {"unequal", 5, 9000, -1}, {"many", 300, 20, -1}, {"tiny", 1, 1, -1}};
+  char   text[8000];
   size_t i;
-  int    run;
+  int    run, none;
 
   begin();
   set("SCR_FLUSH=1");
   for (i = 0; i < sizeof kind / sizeof *kind; i++) {
     int    files = kind[i].who >= 0 && rank % 2 != kind[i].who ? 0 : kind[i].files;
     size_t bytes = i == 4 && rank == 1 ? 700000 : kind[i].bytes;
+    none = kind[i].files == 0 || (kind[i].who == 1 && ranks == 1);
+    hear();
     run_puts(kind[i].name, files, bytes);
+    heard(text, sizeof text);
+    CHECK(times(text, "no rank has a file of the checkpoint") == (rank == 0 && none), "%s", text);
     for (run = 0; run < 2; run++) {
       set("SCR_DISTRIBUTE=%d", !run);
       run_gets(kind[i].name, files, bytes);

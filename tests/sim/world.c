@@ -11,6 +11,7 @@
 ** ================================================================================================================= */
 #include "sim.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -612,6 +613,9 @@ void world_start(int ranks)
   if (ranks <= 1024)
     for (i = 0; i < stacks_room; i++) mprotect(world_stacks + i * WORLD_STACK, WORLD_GUARD, PROT_NONE);
   stack_free = malloc(stacks_room * sizeof *stack_free);
+  /* buffers of files come and go: their pages stay, instead of faults for each anew */
+  mallopt(M_MMAP_THRESHOLD, 4 << 20);
+  mallopt(M_TRIM_THRESHOLD, 256 << 20);
 }
 
 static process* world_process(image* of, int node)
