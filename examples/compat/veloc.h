@@ -475,12 +475,13 @@ static inline const char* scr_veloc_choose(int mode, const int* ids, int n)
   return NULL;
 }
 
-static inline int VELOC_Checkpoint_selective(int mode, int* ids, int id_count)
+/* Write the regions that MODE means with the N numbers IDS, for CALL. */
+static inline int scr_veloc_put(const char* call, int mode, const int* ids, int n)
 {
-  const char* why = scr_veloc_choose(mode, ids, id_count);
+  const char* why = scr_veloc_choose(mode, ids, n);
   int         join;
 
-  if (scr_veloc_meet("VELOC_Checkpoint_selective", SCR_VELOC_MEM, why, &join) != VELOC_SUCCESS) {
+  if (scr_veloc_meet(call, SCR_VELOC_MEM, why, &join) != VELOC_SUCCESS) {
     scr_veloc.refused = 1;
     return VELOC_FAILURE;
   }
@@ -488,9 +489,14 @@ static inline int VELOC_Checkpoint_selective(int mode, int* ids, int id_count)
   return SCR_Put_regions() == SCR_SUCCESS ? VELOC_SUCCESS : VELOC_FAILURE;
 }
 
+static inline int VELOC_Checkpoint_selective(int mode, int* ids, int id_count)
+{
+  return scr_veloc_put("VELOC_Checkpoint_selective", mode, ids, id_count);
+}
+
 static inline int VELOC_Checkpoint_mem(void)
 {
-  return VELOC_Checkpoint_selective(VELOC_CKPT_ALL, NULL, 0);
+  return scr_veloc_put("VELOC_Checkpoint_mem", VELOC_CKPT_ALL, NULL, 0);
 }
 
 /*
@@ -540,7 +546,7 @@ static inline int VELOC_Checkpoint(const char* name, int version)
 
   if (VELOC_Checkpoint_wait() != VELOC_SUCCESS || VELOC_Checkpoint_begin(name, version) != VELOC_SUCCESS)
     return VELOC_FAILURE;
-  ok = VELOC_Checkpoint_mem() == VELOC_SUCCESS;
+  ok = scr_veloc_put("VELOC_Checkpoint", VELOC_CKPT_ALL, NULL, 0) == VELOC_SUCCESS;
   return VELOC_Checkpoint_end(ok);
 }
 
