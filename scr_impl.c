@@ -5804,9 +5804,10 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
 ** checksums of whole files, and whose file it is that receives bytes.
 **
 ** Uses       platform, errors, memory, path, kernels
-** Offers     scr_window_seg, scr_window, scr_extent; scr_file_is_ours, scr_file_made, scr_window_close,
-**            scr_window_free, scr_window_open, scr_window_length, scr_window_fd, scr_window_find, scr_window_read,
-**            scr_window_write, scr_hole_end, scr_extent_crc, scr_file_crc, scr_file_has_crc, scr_window_crc
+** Offers     scr_span, scr_source, scr_window_seg, scr_window, scr_extent; scr_file_is_ours, scr_file_made,
+**            scr_window_close, scr_window_free, scr_window_open, scr_window_length, scr_window_fd, scr_window_find,
+**            scr_window_lend, scr_window_peek, scr_window_read, scr_window_write, scr_hole_end, scr_crc32_zeros,
+**            scr_extent_crc, scr_file_crc, scr_file_has_crc, scr_window_crc
 ** Invariants
 **   W1  The stream is file 0, file 1, ... in the given order, then zeros without end.  Any range of it can be read or
 **       written; only zeros may be written past the end of the files.
@@ -5814,6 +5815,7 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
 **       is passed once from its start to its end, the CRC32 of each file is known at the end without a second pass.
 **   W3  A file that is shorter than its stated size is an error; it never reads as zeros.
 **   W4  A new file (O_TRUNC) gets its size at the start, and each byte is written at most once: zeros stay holes.
+**   W6  What memory still has of a file is not read back from it; nor is its CRC32, which the writer knows.
 ** Failure    An error code; files keep what was written so far.
 ** ====================================================================================================== */
 
@@ -5860,6 +5862,20 @@ SCR_FN int scr_file_made(const char* path, int flags, mode_t mode, int* fd)
 
 #define SCR_WINDOW_FDS 16 /* files that a window keeps open */
 
+/* The LENGTH bytes of a file from OFFSET on are at P. */
+typedef struct {
+  uint64_t    offset, length;
+  const char* p;
+} scr_span;
+
+/* What memory has of the file PATH that was just written from it: spans by their offsets, and the CRC32 of all. */
+typedef struct {
+  char      path[SCR_MAX_FILENAME];
+  scr_span* span;
+  int       spans;
+  uLong     crc;
+} scr_source;
+
 /* A part of the stream that lies in a single file and a single lane. */
 typedef struct {
   uint64_t begin, end; /* offsets in the stream */
@@ -5869,16 +5885,18 @@ typedef struct {
 } scr_window_seg;
 
 typedef struct {
-  int             count; /* files */
-  char**          path;
-  uint64_t*       size;
-  uint64_t*       start; /* offset of each file in the stream; start[count] is the length of the stream */
-  int             flags; /* O_RDONLY; or O_WRONLY, with O_CREAT and O_TRUNC */
-  int             fd[SCR_WINDOW_FDS];
-  int             fd_file[SCR_WINDOW_FDS];
-  char*           seen; /* which files were opened before: only the first open may truncate */
-  scr_window_seg* seg;
-  int             segs;
+  int               count; /* files */
+  char**            path;
+  uint64_t*         size;
+  uint64_t*         start; /* offset of each file in the stream; start[count] is the length of the stream */
+  int               flags; /* O_RDONLY; or O_WRONLY, with O_CREAT and O_TRUNC */
+  int               fd[SCR_WINDOW_FDS];
+  int               fd_file[SCR_WINDOW_FDS];
+  char*             seen; /* which files were opened before: only the first open may truncate */
+  scr_window_seg*   seg;
+  int               segs;
+  const scr_source* source; /* what memory has of file LENT; NULL: nothing of any */
+  int               lent;
 } scr_window;
 
 SCR_FN int scr_window_close_fd(scr_window* w, int slot)
@@ -6008,6 +6026,31 @@ SCR_FN scr_window_seg* scr_window_find(scr_window* w, uint64_t offset)
     else hi = mid;
   }
   return &w->seg[lo];
+}
+
+/* Memory has what SOURCE, which outlives W, says of one of the files of W. */
+SCR_FN void scr_window_lend(scr_window* w, const scr_source* source)
+{
+  for (w->lent = 0; w->lent < w->count; w->lent++)
+    if (strcmp(w->path[w->lent], source->path) == 0) break;
+  w->source = w->lent < w->count ? source : NULL;
+}
+
+/* Where memory has the N bytes of the stream at OFFSET, or NULL if it has not all of them. */
+SCR_FN const char* scr_window_peek(const scr_window* w, uint64_t offset, size_t n)
+{
+  const scr_source* s = w->source;
+  int               lo = 0, hi;
+
+  if (s == NULL || s->spans == 0 || offset < w->start[w->lent]) return NULL;
+  offset -= w->start[w->lent];
+  for (hi = s->spans - 1; lo < hi;) {
+    int mid = lo + (hi - lo) / 2;
+    if (s->span[mid].offset + s->span[mid].length <= offset) lo = mid + 1;
+    else hi = mid;
+  }
+  if (offset < s->span[lo].offset || offset + n > s->span[lo].offset + s->span[lo].length) return NULL;
+  return s->span[lo].p + (offset - s->span[lo].offset);
 }
 
 SCR_FN void scr_window_sum(scr_window_seg* s, uint64_t offset, const void* p, size_t n)
@@ -6171,6 +6214,10 @@ SCR_FN int scr_window_crc(scr_window* w, int i, uLong* crc)
 {
   const scr_window_seg* s = w->size[i] > 0 ? scr_window_find(w, w->start[i]) : w->seg + w->segs;
 
+  if (w->source != NULL && i == w->lent) {
+    *crc = w->source->crc;
+    return SCR_SUCCESS;
+  }
   *crc = SCR_CRC32_START;
   for (; s < w->seg + w->segs && s->file == i; s++) {
     if (s->done != s->end) return scr_file_crc(w->path[i], w->size[i], crc);
@@ -7326,17 +7373,20 @@ SCR_FN int scr_member_hole(scr_member* m, int kind, uint64_t at, size_t n)
 }
 
 /*
-** Read the N bytes at OFFSET of the symbol that M holds at position C into BUF, and return BUF; or NULL if M is sparse
-** and the bytes are padding or lie in a hole.  If SUM is set, they count for the checksums of their files.  If *RC is
-** an error, or becomes one, BUF is filled with zeros, because others wait for the bytes.
+** Read the N bytes at OFFSET of the symbol that M holds at position C into BUF, and return BUF; or where memory has them
+** already (W6); or NULL if M is sparse and the bytes are padding or lie in a hole.  If SUM is set, they count for the
+** checksums of their files.  If *RC is an error, or becomes one, BUF is filled with zeros, because others wait for the
+** bytes.
 */
 SCR_FN const char* scr_member_load(scr_member* m, const scr_erasure* ec, int c, uint64_t offset, size_t n, char* buf,
                                    int sum, int* rc)
 {
-  uint64_t at;
-  int      kind = scr_erasure_symbol(ec, m->r, c, &at), hole;
+  const char* p;
+  uint64_t    at;
+  int         kind = scr_erasure_symbol(ec, m->r, c, &at), hole;
 
   at += offset;
+  if (*rc == SCR_SUCCESS && kind == SCR_SYMBOL_DATA && (p = scr_window_peek(&m->win, at, n)) != NULL) return p;
   hole = *rc == SCR_SUCCESS && m->sparse && scr_member_hole(m, kind, at, n);
   if (*rc == SCR_SUCCESS && !hole && kind == SCR_SYMBOL_RED) {
     ssize_t got = scr_pread_all(m->fd, buf, n, (off_t)(m->head + at));
@@ -14884,17 +14934,19 @@ SCR_FN int scr_scavenge_finish(scr_scavenge* s)
 #endif /* SCR_SERIAL: what only commands use */
 
 /* ==== 27 REGION FILES ===================================================================================
-** The file regions.<rank> of a dataset: regions of memory that a rank has written, and where they lie in the file.
+** The file regions.<rank> of a dataset: regions of memory that a rank has written, where they lie in the file, and how
+** their bytes lie in memory.
 **
 **   a hash in the form of a hash file: REGIONS 1, ORDER/{LITTLE, BIG}, REGION/<name>/{COUNT, ELEMENT, OFFSET, CRC32}
 **   and, for a block of an array, GLOBAL, START and EXTENT, with a number for each dimension; then the bytes of the
 **   regions.  OFFSET counts from the start of the file; it is a multiple of 4096, or of 64 for less than 4096 bytes.
 **
-** Uses       errors, memory, path, hash, hash files
-** Offers     SCR_REGION_DIMS; scr_box, scr_region, scr_regions; scr_region_bytes, scr_region_say, scr_regions_find,
-**            scr_regions_add, scr_regions_remove, scr_regions_free, scr_region_numbers_get, scr_region_numbers_put,
-**            scr_regions_to_hash, scr_region_block_fault, scr_regions_from_hash, scr_regions_image, scr_regions_place,
-**            scr_regions_read
+** Uses       platform, errors, memory, path, hash, hash files, kernels, file window
+** Offers     SCR_REGION_DIMS, SCR_REGION_PIECE; scr_box, scr_region, scr_regions, scr_runs; scr_region_bytes,
+**            scr_region_say, scr_regions_find, scr_regions_add, scr_regions_remove, scr_regions_free,
+**            scr_region_numbers_get, scr_region_numbers_put, scr_regions_to_hash, scr_region_block_fault,
+**            scr_regions_from_hash, scr_regions_image, scr_regions_place, scr_regions_read, scr_runs_make,
+**            scr_runs_move, scr_region_write, scr_regions_lend
 ** Invariants
 **   A5  A list that was read lies within its file, and no product of its numbers overflows.
 ** Failure    SCR_ERR_FORMAT with a message that names the region.
@@ -15165,6 +15217,123 @@ SCR_FN int scr_regions_read(const char* path, scr_regions* l)
   }
   scr_hash_delete(&h);
   return rc;
+}
+
+/* ---- the bytes in memory ---- */
+
+#define SCR_REGION_PIECE ((size_t)256 << 10) /* bytes that stay in the processor's cache on their way */
+
+/* How bytes lie in memory: runs of RUN bytes, EXTENT of them in each dimension, STRIDE bytes apart. */
+typedef struct {
+  int      dims;
+  uint64_t run, extent[SCR_REGION_DIMS], stride[SCR_REGION_DIMS];
+} scr_runs;
+
+/* Make S the runs of a block of EXTENT elements with these strides; dimensions without a gap become one run. */
+SCR_FN void scr_runs_make(scr_runs* s, const scr_region* r, const uint64_t* extent, const uint64_t* stride)
+{
+  int d;
+
+  s->dims = r->box.dims;
+  s->run = r->box.dims > 0 ? r->element : scr_region_bytes(r);
+  for (d = r->box.dims - 1; d >= 0 && (stride[d] == s->run || extent[d] == 1) && s->dims == d + 1; d--) {
+    s->run *= extent[d];
+    s->dims--;
+  }
+  memcpy(s->extent, extent, sizeof s->extent);
+  memcpy(s->stride, stride, sizeof s->stride);
+}
+
+/*
+** Copy N bytes of S between PACKED, where they lie one behind the other and begin with byte POS, and memory, where byte
+** 0 is at BASE + FIRST; GATHER says that they go to PACKED.  It ends before BASE + LIMIT, and with the last byte of S.
+** Returns the number of bytes.
+*/
+SCR_FN size_t scr_runs_move(const scr_runs* s, char* base, int64_t first, int64_t limit, uint64_t pos, char* packed,
+                            size_t n, int gather)
+{
+  uint64_t index[SCR_REGION_DIMS], k, in;
+  int64_t  at = first;
+  size_t   done = 0;
+  int      d;
+
+  if (s->run == 0) return 0;
+  in = pos % s->run;
+  for (k = pos / s->run, d = s->dims - 1; d >= 0; d--) {
+    index[d] = k % s->extent[d];
+    k /= s->extent[d];
+    at += (int64_t)(index[d] * s->stride[d]);
+  }
+  if (k != 0) return 0; /* POS is behind the last byte */
+  while (done < n && at + (int64_t)in < limit) {
+    uint64_t take = s->run - in, room = (uint64_t)(limit - at) - in;
+    if (take > n - done) take = n - done;
+    if (take > room) take = room;
+    if (gather) memcpy(packed + done, base + at + in, (size_t)take);
+    else memcpy(base + at + in, packed + done, (size_t)take);
+    done += (size_t)take;
+    in += take;
+    if (in < s->run) continue;
+    in = 0;
+    for (d = s->dims - 1; d >= 0; d--) {
+      at += (int64_t)s->stride[d];
+      if (++index[d] < s->extent[d]) break;
+      at -= (int64_t)(s->extent[d] * s->stride[d]);
+      index[d] = 0;
+    }
+    if (d < 0) break;
+  }
+  return done;
+}
+
+/* Write the bytes of R to FD and set its checksum; BUF has SCR_REGION_PIECE bytes. */
+SCR_FN int scr_region_write(scr_region* r, int fd, const char* path, char* buf)
+{
+  uint64_t bytes = scr_region_bytes(r), pos;
+  scr_runs runs;
+  size_t   n;
+
+  scr_runs_make(&runs, r, r->box.extent, r->stride);
+  r->crc = SCR_CRC32_START;
+  for (pos = 0; pos < bytes; pos += n) {
+    char* p = buf;
+    n = bytes - pos < SCR_REGION_PIECE ? (size_t)(bytes - pos) : SCR_REGION_PIECE;
+    if (runs.dims == 0) p = r->data + pos;
+    else scr_runs_move(&runs, r->data, 0, INT64_MAX, pos, buf, n, 1);
+    r->crc = scr_crc32(r->crc, p, n);
+    if (scr_pwrite_all(fd, p, n, (off_t)(r->at + pos)) < 0)
+      return SCR_ERRNO("cannot write the region %s to %s", r->name, path);
+  }
+  return SCR_SUCCESS;
+}
+
+/*
+** Make *SOURCE what memory has of the file PATH of SIZE bytes, into which L was written behind HEAD: the regions that
+** have no gaps, and are not to change while it is used.  The caller frees the spans.
+*/
+SCR_FN void scr_regions_lend(const scr_regions* l, const char* path, const scr_buf* head, uint64_t size,
+                             scr_source* source)
+{
+  uint64_t at = head->n;
+  scr_runs runs;
+  int      i;
+
+  source->span = (scr_span*)scr_malloc((size_t)l->n * sizeof *source->span);
+  if (source->span == NULL) return;
+  memcpy(source->path, path, sizeof source->path);
+  source->crc = scr_crc32(SCR_CRC32_START, head->p, head->n);
+  for (i = 0; i < l->n; i++) {
+    const scr_region* r = &l->region[i];
+    uint64_t          bytes = scr_region_bytes(r);
+    source->crc = scr_crc32_combine(scr_crc32_zeros(source->crc, r->at - at), r->crc, bytes);
+    at = r->at + bytes;
+    scr_runs_make(&runs, r, r->box.extent, r->stride);
+    if (runs.dims > 0 || bytes == 0) continue;
+    source->span[source->spans].offset = r->at;
+    source->span[source->spans].length = bytes;
+    source->span[source->spans++].p = r->data;
+  }
+  source->crc = scr_crc32_zeros(source->crc, size - at);
 }
 
 #endif /* SCR_WITHOUT_REGIONS */
@@ -17704,7 +17873,7 @@ SCR_FN void scr_change_on_prefix(scr_dataset* ds, scr_on_prefix on_prefix, const
 **   R1  Protecting a set means rebuilding members that have lost their redundancy file, so one engine serves all
 **       schemes in both directions.
 **   R2  When a set is protected, a member reads each byte of its data once, whatever number of sums it goes into, and
-**       its CRC32 is computed on the way.
+**       its CRC32 is computed on the way.  What memory still has (scr_encode.source) is taken from there.
 **   R3  A runner that fails continues to exchange messages, so that no other runner waits for it.  The runners agree on
 **       renaming files into place only after everything that can fail.
 **   R4  All runners go through the same sequence of steps, and in each through its parts, one for each task.  In a
@@ -17742,6 +17911,7 @@ typedef struct {
   size_t             mpi_buf;     /* bytes of the largest message */
   int                record_crc;  /* 1: record the CRC32 of each new file */
   int                verify;      /* 1: also check the CRC32 of files from which others are rebuilt */
+  const scr_source*  source;      /* what memory still has of a file that is to be protected; or NULL */
   void (*damage)(int id, int rc); /* called for a damaged file of dataset ID; may be NULL */
 } scr_encode;
 
@@ -18251,7 +18421,9 @@ SCR_FN int scr_encoder_open_member(scr_encoder* c, int a)
     if (rc == SCR_SUCCESS && (c->h[a].r != m->r || !scr_encoder_same_files(c->h[a].entry[0], m->e)))
       rc = SCR_ERR(SCR_ERR_FORMAT, "%s lists other files than the record of the cache", m->red);
   }
-  return rc == SCR_SUCCESS ? scr_member_open(m, &c->ec) : rc;
+  if (rc == SCR_SUCCESS) rc = scr_member_open(m, &c->ec);
+  if (rc == SCR_SUCCESS && c->x->source != NULL) scr_window_lend(&m->win, c->x->source);
+  return rc;
 }
 
 /* The error of a runner that cannot go on because another one has failed: the vote prefers what that one says. */
@@ -18517,6 +18689,7 @@ SCR_FN int scr_encoder_single(scr_encoder* c)
   for (a = 0; a < c->members && rc == SCR_SUCCESS; a++) { /* the engine reads nothing, so each file is read here */
     scr_member* m = &c->m[a];
     rc = scr_window_open(&m->win, m->n, m->path, m->size, O_RDONLY, 0, 1);
+    if (rc == SCR_SUCCESS && c->x->source != NULL) scr_window_lend(&m->win, c->x->source);
   }
   if (rc == SCR_SUCCESS && (rc = scr_encoder_check(c)) != SCR_SUCCESS) rc = scr_encoder_damage(c, rc);
   return rc;
@@ -26668,7 +26841,7 @@ SCR_FN int scr_complete_failed(int id, int rc)
 ** components it shares.  ROOT is the number of ranks if there are no files.  Collective over the world; the same code
 ** everywhere.
 */
-SCR_FN int scr_complete_commit(scr_dataset* ds, int root)
+SCR_FN int scr_complete_commit(scr_dataset* ds, int root, const scr_source* source)
 {
   enum { MINUS_COMMON }; /* max */
   int        id = ds->desc.identity.id, rc = SCR_SUCCESS, have;
@@ -26682,6 +26855,7 @@ SCR_FN int scr_complete_commit(scr_dataset* ds, int root)
   memcpy(common, dir, sizeof common);
   if (root < scr.world.ranks) rc = scr_bcast(common, (int)sizeof common, MPI_CHAR, root, scr.world.comm);
   if (!e->bypass) e->desc = ds->desc;
+  x.source = source;
   if (rc == SCR_SUCCESS && !e->bypass) rc = scr_encode_protect(&x, 1, &e);
   if (rc == SCR_SUCCESS && !e->bypass && scr_room_excess(&e->red) >= 0) rc = scr_room_unchanged(e);
   v.max[MINUS_COMMON] = -(int64_t)(have ? scr_path_common(dir, common) : INT_MAX);
@@ -26791,10 +26965,10 @@ SCR_FN int scr_complete_agree(scr_dataset* ds, int rc, int files, uint64_t bytes
 }
 
 /*
-** Complete the open dataset for CALL.  It fails on all ranks if one is not VALID, or could not route a file.
-** Collective over the world.
+** Complete the open dataset for CALL.  It fails on all ranks if one is not VALID, or could not route a file.  SOURCE is
+** what memory still has of one of its files, or NULL.  Collective over the world.
 */
-SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
+SCR_FN int scr_complete(const char* call, int valid, scr_phase phase, const scr_source* source)
 {
   int          id = scr.open_id, rc, found, err = SCR_SUCCESS, shared = 0, twice = 0, first;
   scr_dataset* ds;
@@ -26830,7 +27004,7 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
   if (!e->bypass) rc = scr_complete_unique(e, rc, &twice);
   else if (scr.red->bypass < 0) scr.other_bytes[ds->desc.ckpt > 0] = bytes;
   rc = scr_complete_agree(ds, rc, e->files, bytes, shared, twice, &first);
-  if (rc == SCR_SUCCESS) rc = scr_complete_commit(ds, first);
+  if (rc == SCR_SUCCESS) rc = scr_complete_commit(ds, first, source);
   ds = scr_dataset_find(id);
   if (rc == SCR_SUCCESS && scr_dataset_is_cached(ds)) {
     scr_event_transfer("WRITE", scr.world.prefix, ds->store, &ds->desc, began - scr.open_start);
@@ -26916,7 +27090,7 @@ SCR_FN int scr_run_end_by_mpi(MPI_Comm self, int key, void* value, void* extra)
     scr_open_fails(SCR_ERR(SCR_ERR_STATE,
                            "MPI_Finalize is called before %s: dataset %d is not complete, and is deleted",
                            scr_phase_missing(SCR_PHASE_IDLE), scr.open_id));
-  if (open) scr_complete("MPI_Finalize", 0, scr.phase);
+  if (open) scr_complete("MPI_Finalize", 0, scr.phase, NULL);
   scr.phase = SCR_PHASE_IDLE;
   scr_run_end(scr_run_reason(NULL));
   return MPI_SUCCESS;
@@ -27567,8 +27741,6 @@ SCR_FN int scr_tracks_restore(void)
 
 #ifndef SCR_WITHOUT_REGIONS
 
-#define SCR_REGION_PIECE ((size_t)256 << 10) /* bytes that stay in the processor's cache on their way */
-
 static scr_regions scr_protected; /* of this rank */
 
 /* ---- what is protected ---- */
@@ -27648,69 +27820,6 @@ SCR_FN int scr_region_block(const char* call, const char* name, void* data, size
 
 /* ---- bytes of a block, one behind the other and as they lie in memory ---- */
 
-/* How bytes lie in memory: runs of RUN bytes, EXTENT of them in each dimension, STRIDE bytes apart. */
-typedef struct {
-  int      dims;
-  uint64_t run, extent[SCR_REGION_DIMS], stride[SCR_REGION_DIMS];
-} scr_runs;
-
-/* Make S the runs of a block of EXTENT elements with these strides; dimensions without a gap become one run. */
-SCR_FN void scr_runs_make(scr_runs* s, const scr_region* r, const uint64_t* extent, const uint64_t* stride)
-{
-  int d;
-
-  s->dims = r->box.dims;
-  s->run = r->box.dims > 0 ? r->element : scr_region_bytes(r);
-  for (d = r->box.dims - 1; d >= 0 && (stride[d] == s->run || extent[d] == 1) && s->dims == d + 1; d--) {
-    s->run *= extent[d];
-    s->dims--;
-  }
-  memcpy(s->extent, extent, sizeof s->extent);
-  memcpy(s->stride, stride, sizeof s->stride);
-}
-
-/*
-** Copy N bytes of S between PACKED, where they lie one behind the other and begin with byte POS, and memory, where byte
-** 0 is at BASE + FIRST; GATHER says that they go to PACKED.  It ends before BASE + LIMIT, and with the last byte of S.
-** Returns the number of bytes.
-*/
-SCR_FN size_t scr_runs_move(const scr_runs* s, char* base, int64_t first, int64_t limit, uint64_t pos, char* packed,
-                            size_t n, int gather)
-{
-  uint64_t index[SCR_REGION_DIMS], k, in;
-  int64_t  at = first;
-  size_t   done = 0;
-  int      d;
-
-  if (s->run == 0) return 0;
-  in = pos % s->run;
-  for (k = pos / s->run, d = s->dims - 1; d >= 0; d--) {
-    index[d] = k % s->extent[d];
-    k /= s->extent[d];
-    at += (int64_t)(index[d] * s->stride[d]);
-  }
-  if (k != 0) return 0; /* POS is behind the last byte */
-  while (done < n && at + (int64_t)in < limit) {
-    uint64_t take = s->run - in, room = (uint64_t)(limit - at) - in;
-    if (take > n - done) take = n - done;
-    if (take > room) take = room;
-    if (gather) memcpy(packed + done, base + at + in, (size_t)take);
-    else memcpy(base + at + in, packed + done, (size_t)take);
-    done += (size_t)take;
-    in += take;
-    if (in < s->run) continue;
-    in = 0;
-    for (d = s->dims - 1; d >= 0; d--) {
-      at += (int64_t)s->stride[d];
-      if (++index[d] < s->extent[d]) break;
-      at -= (int64_t)(s->extent[d] * s->stride[d]);
-      index[d] = 0;
-    }
-    if (d < 0) break;
-  }
-  return done;
-}
-
 /* ---- writing ---- */
 
 /* The path of the file of regions that rank WRITER has in dataset D. */
@@ -27722,29 +27831,8 @@ SCR_FN int scr_regions_path(const scr_desc* d, int writer, char* path)
   return scr_route_own(d, own, path);
 }
 
-/* Write the bytes of R to FD and set its checksum; BUF has SCR_REGION_PIECE bytes. */
-SCR_FN int scr_region_write(scr_region* r, int fd, const char* path, char* buf)
-{
-  uint64_t bytes = scr_region_bytes(r), pos;
-  scr_runs runs;
-  size_t   n;
-
-  scr_runs_make(&runs, r, r->box.extent, r->stride);
-  r->crc = SCR_CRC32_START;
-  for (pos = 0; pos < bytes; pos += n) {
-    char* p = buf;
-    n = bytes - pos < SCR_REGION_PIECE ? (size_t)(bytes - pos) : SCR_REGION_PIECE;
-    if (runs.dims == 0) p = r->data + pos;
-    else scr_runs_move(&runs, r->data, 0, INT64_MAX, pos, buf, n, 1);
-    r->crc = scr_crc32(r->crc, p, n);
-    if (scr_pwrite_all(fd, p, n, (off_t)(r->at + pos)) < 0)
-      return SCR_ERRNO("cannot write the region %s to %s", r->name, path);
-  }
-  return SCR_SUCCESS;
-}
-
-/* Write what this rank protects to its file in the open dataset. */
-SCR_FN int scr_regions_write(void)
+/* Write what this rank protects to its file in the open dataset; SOURCE as for scr_regions_put. */
+SCR_FN int scr_regions_write(scr_source* source)
 {
   char     path[SCR_MAX_FILENAME];
   scr_buf  head = {NULL, 0, 0, 0};
@@ -27762,6 +27850,7 @@ SCR_FN int scr_regions_write(void)
   if (rc == SCR_SUCCESS && (scr_pwrite_all(fd, head.p, head.n, 0) < 0 || scr_os.ftruncate(fd, (off_t)size) < 0))
     rc = SCR_ERRNO("cannot write %s", path);
   if (fd >= 0 && scr_os.close(fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot write %s", path);
+  if (rc == SCR_SUCCESS && source != NULL) scr_regions_lend(&scr_protected, path, &head, size, source);
   scr_buf_free(&head);
   scr_free(&buf);
   return rc == SCR_SUCCESS && scr_oom ? SCR_ERR_OOM() : rc;
@@ -28079,8 +28168,11 @@ SCR_FN int scr_blocks_check(const scr_regions* common, const scr_hash* send, int
   return scr_agree(rc, scr.world.comm);
 }
 
-/* Add what this rank protects to the open dataset, or let it fail.  Collective over the world; the same everywhere. */
-SCR_FN int scr_regions_put(void)
+/*
+** Add what this rank protects to the open dataset, or let it fail.  *SOURCE, unless it is NULL, learns what memory has
+** of the file; the caller frees its spans.  Collective over the world; the same everywhere.
+*/
+SCR_FN int scr_regions_put(scr_source* source)
 {
   scr_regions common = {NULL, 0, NULL};
   scr_hash *  send = scr_hash_new(), *all = scr_hash_new();
@@ -28091,7 +28183,7 @@ SCR_FN int scr_regions_put(void)
     if (r != NULL && r->box.dims > 0) scr_block_offer(send, i, c, &r->box, "S", scr.world.rank);
   }
   if (rc == SCR_SUCCESS && common.n > 0) rc = scr_blocks_check(&common, send, SCR_ERR_ARG, all);
-  if (rc == SCR_SUCCESS) rc = scr_agree(scr_regions_write(), scr.world.comm);
+  if (rc == SCR_SUCCESS) rc = scr_agree(scr_regions_write(source), scr.world.comm);
   scr_hash_delete(&send);
   scr_hash_delete(&all);
   scr_regions_free(&common);
@@ -29024,13 +29116,13 @@ SCR_API int SCR_Start_checkpoint(void)
 SCR_API int SCR_Complete_output(int valid)
 {
   scr_tracks_put(valid, SCR_PHASE_OUTPUT);
-  return scr_complete("SCR_Complete_output", valid, SCR_PHASE_OUTPUT);
+  return scr_complete("SCR_Complete_output", valid, SCR_PHASE_OUTPUT, NULL);
 }
 
 SCR_API int SCR_Complete_checkpoint(int valid)
 {
   scr_tracks_put(valid, SCR_PHASE_CHECKPOINT);
-  return scr_complete("SCR_Complete_checkpoint", valid, SCR_PHASE_CHECKPOINT);
+  return scr_complete("SCR_Complete_checkpoint", valid, SCR_PHASE_CHECKPOINT, NULL);
 }
 
 /* ---- regions, tracked files ---- */
@@ -29071,7 +29163,7 @@ SCR_API int SCR_Unprotect(const char* name)
 SCR_API int SCR_Put_regions(void)
 {
   int rc = scr_enter("SCR_Put_regions", scr.phase == SCR_PHASE_CHECKPOINT ? scr.phase : SCR_PHASE_OUTPUT);
-  return rc == SCR_SUCCESS ? scr_regions_put() : scr_not_entered(rc);
+  return rc == SCR_SUCCESS ? scr_regions_put(NULL) : scr_not_entered(rc);
 }
 
 SCR_API int SCR_Get_regions(void)
@@ -29096,11 +29188,15 @@ SCR_API int SCR_Region_size(const char* name, size_t* bytes)
 
 SCR_API int SCR_Checkpoint(const char* name)
 {
-  int rc = scr_start("SCR_Checkpoint", name, SCR_FLAG_CHECKPOINT, SCR_PHASE_OUTPUT);
+  scr_source source = {"", NULL, 0, 0};
+  int        rc = scr_start("SCR_Checkpoint", name, SCR_FLAG_CHECKPOINT, SCR_PHASE_OUTPUT);
 
   if (rc != SCR_SUCCESS && scr.phase != SCR_PHASE_FAILED) return rc;
-  if (scr.phase == SCR_PHASE_OUTPUT) rc = scr_regions_put();
-  return SCR_Complete_output(rc == SCR_SUCCESS);
+  if (scr.phase == SCR_PHASE_OUTPUT) rc = scr_regions_put(&source);
+  scr_tracks_put(rc == SCR_SUCCESS, SCR_PHASE_OUTPUT);
+  rc = scr_complete("SCR_Checkpoint", rc == SCR_SUCCESS, SCR_PHASE_OUTPUT, &source);
+  scr_free(&source.span);
+  return rc;
 }
 
 SCR_API int SCR_Recover(int* have, char* name)

@@ -136,14 +136,18 @@ static void regions_of_any_size_grow_and_shrink(void)
   pieces_free();
 }
 
-/* One node of a set is lost, and its regions are rebuilt like any other file. */
+/* One node of a set is lost, and its regions are rebuilt like any other file, whatever pieces were read of memory. */
 static void regions_of_a_lost_node_are_rebuilt(void)
 {
-  static const scheme xor = {"XOR", 1};
-  int lost;
+  static const scheme schemes[] = {{"XOR", 1}, {"RS", 2}, {"PARTNER", 1}, {"XOR", 1}};
+  static const int    buffers[] = {131072, 5000, 70001, 1 << 20};
+  int                 lost, i;
 
-  for (lost = 0; lost < ranks; lost++) {
-    begin_nodes(&xor);
+  for (i = 0; i < 8; i++) {
+    lost = (i + i / 4) % ranks;
+    during("%s, messages of %d bytes, node %d is lost", schemes[i % 4].type, buffers[i * 3 % 4], lost);
+    begin_nodes(&schemes[i % 4]);
+    set("SCR_MPI_BUF_SIZE=%d", buffers[i * 3 % 4]);
     OK(SCR_Init());
     protect_pieces(1, 1);
     OK(SCR_Checkpoint("v1"));
@@ -153,6 +157,39 @@ static void regions_of_a_lost_node_are_rebuilt(void)
     run_recovers(1);
   }
   pieces_free();
+}
+
+/* What SCR_Checkpoint writes is protected from memory; SCR_Complete_output cannot know what memory has by then. */
+static void what_memory_has_of_regions_is_not_read_back(void)
+{
+  static const scheme schemes[] = {{"XOR", 1}, {"RS", 2}, {"PARTNER", 1}, {"SINGLE", 1}};
+  size_t              bytes = 1 << 20;
+  unsigned char*      p = (unsigned char*)malloc(bytes);
+  int                 i, both, reads[2];
+
+  for (i = 0; i < 4; i++) {
+    begin_nodes(&schemes[i]);
+    set("SCR_MPI_BUF_SIZE=16384");
+    OK(SCR_Init());
+    fill(p, bytes, 5);
+    OK(SCR_Protect("all", p, bytes, 1));
+    for (both = 0; both < 2; both++) {
+      fault_at(FAULT_COUNT, FAULT_PREAD, 0, 1);
+      fault_below("/regions.");
+      if (!both) OK(SCR_Checkpoint("ck"));
+      else {
+        OK(SCR_Start_output("ck2", SCR_FLAG_CHECKPOINT));
+        OK(SCR_Put_regions());
+        OK(SCR_Complete_output(1));
+      }
+      fault_end();
+      reads[both] = fault_seen(FAULT_PREAD);
+    }
+    CHECK(reads[0] <= 3 && reads[1] >= 4, "%s: %d reads with SCR_Checkpoint, %d without", schemes[i].type, reads[0],
+          reads[1]);
+    OK(SCR_Finalize());
+  }
+  free(p);
 }
 
 /* ---- what does not fit ------------------------------------------------------------------------------------------ */
@@ -1824,6 +1861,7 @@ static void a_large_region_comes_back_whole(void)
 #define ANY "1 2 4 5"
 const test_case regions_cases[] = {CASE(regions_of_any_size_grow_and_shrink, ANY, "3 8"),
                                    CASE(regions_of_a_lost_node_are_rebuilt, "3 4"),
+                                   CASE(what_memory_has_of_regions_is_not_read_back, "4"),
                                    CASE(a_region_that_does_not_fit_is_named_and_none_is_touched, "1 4"),
                                    CASE(a_damaged_region_costs_one_checkpoint, "1 4"),
                                    CASE(a_checkpoint_without_regions_is_passed_over, "1 4"),
