@@ -31,13 +31,15 @@ static int prerun_test(void)
   return status;
 }
 
-/* Make the directory .scr of PREFIX, and write to it. */
+/* Make the directory .scr of PREFIX, and write a file there, which scr_record_sweep knows if this process is killed. */
 static int prerun_write(const char* prefix)
 {
   char path[SCR_MAX_FILENAME];
   int  fd, rc = scr_record_mkdir(prefix);
 
-  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/.scr/scr_prerun.%ld", prefix, (long)getpid());
+  if (rc == SCR_SUCCESS)
+    rc = scr_fmt(path, sizeof path, "%s/.scr/prefix.scr.%s.%ld.%" PRIu64 ".tmp", prefix, scr_msg_host, (long)getpid(),
+                 scr_random());
   if (rc != SCR_SUCCESS) return rc;
   if ((fd = scr_os.open(path, O_WRONLY | O_CREAT | O_EXCL, 0600)) < 0)
     return SCR_ERRNO("cannot create a file in %s/.scr", prefix);

@@ -199,24 +199,23 @@ static int is_own(const char* file, const struct stat* st)
 }
 
 /*
-** Open FILE, which the library may have made, with the rights of the umask.  What another user has put in its place
-** since then receives nothing of this memory, and what a link there leads to stays as it is: that is EPERM.
+** Make FILE, which nobody else can have opened.  The library may have made it, with the rights of the umask: that one
+** goes, as others may read it already.  What another user has put in its place since then receives nothing of this
+** memory, and what a link there leads to stays as it is: that is EPERM.
 */
 static int open_own(const char* file)
 {
+  const int   flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   struct stat st;
-  int         keep, fd = open(file, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+  int         fd = open(file, flags, 0600);
 
-  if (fd < 0) return fd;
-  if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 && is_own(file, &st)) {
-    if (fchmod(fd, 0600) == 0 && ftruncate(fd, 0) == 0) return fd;
-  } else {
-    errno = EPERM;
+  if (fd < 0 && errno == EEXIST) {
+    if (lstat(file, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 && is_own(file, &st) && unlink(file) == 0)
+      fd = open(file, flags, 0600);
+    if (fd < 0) errno = EPERM;
   }
-  keep = errno;
-  close(fd);
-  errno = keep;
-  return -1;
+  if (fd >= 0) fchmod(fd, 0600); /* what the umask has taken */
+  return fd;
 }
 
 const char* img_write(const char* file, uint64_t n)
