@@ -121,6 +121,20 @@ SCR_FN int cache_has_left(const char* path, const char* identity)
   return left;
 }
 
+/*
+** SCR_ERR_UNSAFE unless DIR, a control or cache directory, is this user's alone.  Whatever gets its name from now on,
+** nothing is read or changed there but in the directory that was checked: another user may have made one above it, when
+** a base that all share was emptied, and exchange what it has for another cache of this user.
+*/
+SCR_FN int cache_hold(const char* dir)
+{
+  scr_fence* held = (scr_fence*)scr_malloc(sizeof *held); /* fences stay until the process ends */
+
+  if (held == NULL) return SCR_ERR_OOM();
+  scr_fence_set(held, dir);
+  return scr_private_check(dir);
+}
+
 /* SCR_ERR_BUSY if the control or cache directory DIR belongs to runs of another prefix than PREFIX. */
 SCR_FN int cache_check_prefix(const char* dir, const char* prefix)
 {
@@ -129,7 +143,8 @@ SCR_FN int cache_check_prefix(const char* dir, const char* prefix)
   const char *of, *mine, *other;
   int         same, rc = scr_fmt(path, sizeof path, "%s/prefix.scrinfo", dir);
 
-  if (rc == SCR_SUCCESS) scr_hash_file_read(path, cache); /* older versions wrote none */
+  if (rc == SCR_SUCCESS) rc = scr_hash_file_read(path, cache);
+  if (rc != SCR_ERR_IO && rc != SCR_ERR_UNSAFE) rc = SCR_SUCCESS; /* older versions wrote none */
   cache_read_prefix(prefix, own);
   of = scr_hash_str_or(cache, "PREFIX", prefix);
   mine = scr_hash_str_or(own, "IDENTITY", "");

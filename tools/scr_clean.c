@@ -180,11 +180,12 @@ static void clean_empty(const char* dir)
 static int clean_check(const char* dir)
 {
   char path[SCR_MAX_FILENAME];
-  int  rc = scr_private_check(dir);
+  int  fd = -1, rc = cache_hold(dir);
 
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/prefix.scrinfo", dir);
-  if (rc == SCR_SUCCESS && access(path, F_OK) < 0)
+  if (rc == SCR_SUCCESS && scr_file_open(path, &fd) != SCR_SUCCESS)
     rc = SCR_ERR(SCR_ERR_UNSAFE, "%s stays as it is: it has no %s, so no run has used it as a cache", dir, path);
+  if (fd >= 0) scr_os.close(fd);
   return rc == SCR_SUCCESS ? cache_check_prefix(dir, clean_job.prefix) : rc;
 }
 

@@ -81,7 +81,7 @@ static int copy_map(const char* dir, const scr_home* home, const scr_filemap* ma
 static int copy_control(const char* dir, void* arg)
 {
   char lock[SCR_MAX_FILENAME];
-  int  found = copy_job.found, fd = -1, rc = scr_private_check(dir);
+  int  found = copy_job.found, fd = -1, rc = cache_hold(dir);
 
   if (rc == SCR_SUCCESS && cache_check_prefix(dir, copy_job.prefix) != SCR_SUCCESS) {
     copy_job.foreign = 1;
