@@ -203,7 +203,10 @@ static int clean_node(char** dir, int n)
   if (rc == SCR_SUCCESS) rc = scr_lock_open(lock, &fd);
   if (rc == SCR_SUCCESS) rc = scr_lock_take(fd, lock, SCR_LOCK_SECONDS);
   if (rc == SCR_SUCCESS) rc = clean_read(dir[0]);
-  for (i = 0; i < n && rc == SCR_SUCCESS; i++) clean_find_unlisted(dir[i]);
+  for (i = 0; i < n && rc == SCR_SUCCESS; i++) {
+    clean_find_unlisted(dir[i]);
+    if (tool_is_dir(dir[i])) rc = cache_check_prefix(dir[i], clean_job.prefix); /* an error if it is another one now */
+  }
   if (rc == SCR_SUCCESS && clean_job.kept != 0)
     rc = SCR_ERR(SCR_ERR_STATE, "the cache is kept: the prefix lacks dataset %d; scr_postrun saves it", clean_job.kept);
   for (i = n - 1; i >= 0 && rc == SCR_SUCCESS; i--) /* the list of what there is goes last */
@@ -318,6 +321,18 @@ static int clean_note(void)
   return scr_record_close(&file, rc, 1);
 }
 
+/* Why T has failed: its last line, behind warnings. */
+static const char* clean_reason(system_task* t)
+{
+  char*  text = system_text(t, 0);
+  char*  end;
+  size_t n = strlen(text);
+
+  while (n > 0 && isspace((unsigned char)text[n - 1])) text[--n] = '\0';
+  end = strrchr(text, '\n');
+  return end != NULL ? end + 1 : text;
+}
+
 /* Clean all nodes of the last run, which must have ended.  *BAD becomes 1 if one keeps something. */
 static int clean_all(int* bad)
 {
@@ -345,7 +360,7 @@ static int clean_all(int* bad)
   if (rc == SCR_SUCCESS) rc = remote_begin(&job);
   if (rc == SCR_SUCCESS) rc = remote_run(&job);
   for (i = 0; i < l.node.n && rc == SCR_SUCCESS; i++) {
-    const char* text = job.task[i].status == SYSTEM_TIMEOUT ? "no answer" : system_text(&job.task[i], 1);
+    const char* text = job.task[i].status == SYSTEM_TIMEOUT ? "no answer" : clean_reason(&job.task[i]);
     if (job.task[i].status == 0 && !clean_job.verbose) continue;
     tool_print(l.node.name[i]);
     printf(": ");

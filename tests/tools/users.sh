@@ -348,22 +348,28 @@ check "another user's run there" 0 $theirs stat -c %U .scr/nodes.scr
 says "its checkpoint is saved" 0 "nodes.scr is what user $(id -u $theirs) has written.*; the nodes of the allocation are asked" as $mine scr_postrun
 check "it is on the prefix" 0 "rank_0 rank_1 rank_2" sh -c "echo \$(ls step.2)"
 
-# A base that all share was emptied: who makes the directories anew can have them lead to other caches of the user.
+# A base that all share was emptied: who makes the directories anew can have them lead to other caches of the user, and to
+# others again while the user's command waits for a lock.
 fresh 755
-as $mine mkdir "$tmp/home/base" "$tmp/home/other"
-own=$tmp/home/base
-SCR_JOB_ID=56 SCR_CNTL_BASE=$own SCR_CACHE_BASE=$own check "a run with a base of its own" 0 "" job 1
-check "a run with a base that all share" 0 "" job 2
-cd "$tmp/home/other" || exit 1
-SCR_JOB_ID=58 SCR_CNTL_BASE=$own SCR_CACHE_BASE=$own SCR_PREFIX=$PWD SCR_FLUSH=0 check "a run over another prefix" 0 "" job 1
-cd "$p" && rm -rf "${base:?}/$mine" pid.*
+own=$tmp/home/base other=$tmp/home/other
+as $mine mkdir "$own" "$other"
+cd "$other" || exit 1
+SCR_JOB_ID=58 SCR_CNTL_BASE=$own SCR_CACHE_BASE=$own SCR_PREFIX=$other SCR_FLUSH=0 check "a run over another prefix" 0 "" job 1
+cd "$p" || exit 1
+SCR_JOB_ID=56 SCR_CNTL_BASE=$own SCR_CACHE_BASE=$own check "a run with a base of its own" 0 "" job 2
+rm -f pid.*
+check "a run with a base that all share" 0 "" job 3
+rm -rf "${base:?}/$mine" pid.*
 work=$(cd "$own/$mine/scr.58" && find . | sort)
 they mkdir "$base/$mine"
 they ln -s "$own/$mine/scr.56" "$base/$mine/scr.57"
 they ln -s "$own/$mine/scr.58" "$base/$mine/aside"
-as $theirs swap "$base/$mine/scr.57" "$base/$mine/aside" "$base/$mine/third" &
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do as $mine timeout 60 scr_clean; done >"$tmp/said" 2>&1
-pkill -KILL -u $theirs
+for lock in "$own/$mine"/scr.56/node.*/run.lock; do as $mine flock "$lock" sleep 4 & done
+as $mine timeout 60 scr_clean >"$tmp/said" 2>&1 &
+sleep 2
+they mv -T "$base/$mine/aside" "$base/$mine/scr.57"
+wait
+tell "a base that somebody else made" "$base/$mine/scr.57/node.*another directory has"
 check "a base that somebody else made: the work of another prefix" 0 "$work" sh -c "cd '$own/$mine/scr.58' && find . | sort"
 
 # ---- a base
