@@ -66,7 +66,7 @@ static int is_cached(const dataset* d)
 {
   return is_acked(d) && d->cached && !is_displaced(d) &&
          (!d->moved || (plan.prefix_used && d->outgrown < 2 && !d->purged)) &&
-         !(d->crowded && truth.chosen == d->number) && plan.wished != d->number &&
+         !((d->crowded || d->moved) && truth.chosen == d->number) && plan.wished != d->number &&
          (plan.keep || d->number == truth.sets);
 }
 
