@@ -340,8 +340,18 @@ cat >"$tmp/named.c" <<'C'
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "scr.h"
+/* The launcher has read what was printed to FD, which it may lose when the job is ended. */
+static void is_read(int fd)
+{
+  struct stat st;
+  int         i, left = 1;
+  if (fstat(fd, &st) != 0 || !S_ISFIFO(st.st_mode)) sleep(1);
+  else for (i = 0; i < 1000 && ioctl(fd, FIONREAD, &left) == 0 && left > 0; i++) usleep(10000);
+}
 int main(int argc, char** argv) /* c:, o: and b: before the names of checkpoints, output, and both; it dies at the end */
 {
   char name[SCR_MAX_FILENAME], file[2 * SCR_MAX_FILENAME];
@@ -367,7 +377,10 @@ int main(int argc, char** argv) /* c:, o: and b: before the names of checkpoints
   }
   MPI_Barrier(MPI_COMM_WORLD);
   if (getenv("FINALIZE") != NULL) return SCR_Finalize() != SCR_SUCCESS || MPI_Finalize() != MPI_SUCCESS;
-  sleep(1); /* mpiexec passes on what was printed */
+  is_read(1);
+  is_read(2);
+  MPI_Barrier(MPI_COMM_WORLD);
+  usleep(200000); /* mpiexec passes it on */
   MPI_Abort(MPI_COMM_WORLD, 5);
 }
 C
