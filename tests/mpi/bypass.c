@@ -319,7 +319,7 @@ static void lines_choose_which_checkpoints_bypass_the_cache(void)
 /* All ranks die at some call of those, CALLS at least, that complete a checkpoint in bypass; OLDER may be NULL. */
 static void die_in_bypass(const char* older, int calls)
 {
-  int n, rc, flag, step = pace(15, 6, 1), over = 0;
+  int n, rc, flag, step = pace(30, 6, 1), over = 0;
 
   begin();
   set("SCR_CACHE_BYPASS=1");
@@ -327,7 +327,7 @@ static void die_in_bypass(const char* older, int calls)
   if (older != NULL) OK(put_shape(older, SCR_FLAG_CHECKPOINT, &shapes[0], 1));
   OK(SCR_Finalize());
   shell("cp -a prefix was; cp -a cntl was_cntl");
-  for (n = 1; !over; n += step) {
+  for (n = 1 + turn(step); !over; n += step) {
     const char* name;
     during("a death at call %d, %s", n, older != NULL ? "with an older one" : "the first one");
     test_alive();

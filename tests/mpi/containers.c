@@ -418,7 +418,7 @@ static void fail_flushes(int mode, int step)
 {
   int n, any = 1, hit;
 
-  for (n = 1; any; n += step) {
+  for (n = 1 + turn(step); any; n += step) {
     during("call %d of rank %d %s", n, n % ranks, mode == FAULT_DEAD ? "and later ones fail" : "fails");
     test_alive();
     begin_packing(LEAST);
@@ -439,12 +439,12 @@ static void fail_flushes(int mode, int step)
 
 static void a_flush_into_containers_that_fails_is_made_up_for(void)
 {
-  fail_flushes(FAULT_FAIL, pace(35, 15, 1));
+  fail_flushes(FAULT_FAIL, pace(60, 15, 1));
 }
 
 static void a_flush_into_containers_that_is_killed_is_made_up_for(void)
 {
-  fail_flushes(FAULT_DEAD, pace(35, 15, 1));
+  fail_flushes(FAULT_DEAD, pace(60, 15, 1));
 }
 
 /* A dataset that was dropped is on the prefix; when it is flushed once more, in vain, that copy stays. */
@@ -504,13 +504,13 @@ static void begin_window(int packed)
   OK(put("ck1", 2, 5000));
 }
 
-/* The job dies at each removal of a file of ck1, which falls out of the window, and the nodes are lost. */
+/* ck1 falls out of the window, the job dies at a removal of one of its files, in check each third; nodes are lost. */
 static void a_killed_deletion_on_the_prefix_is_finished_by_the_next_run(void)
 {
   int packed, n, struck;
 
   for (packed = 0; packed < 2; packed++)
-    for (n = 1, struck = 1; struck > 0; n++) {
+    for (n = 1 + turn(pace(3, 1, 1)), struck = 1; struck > 0; n += pace(3, 1, 1)) {
       during("%s, removal %d", packed ? "containers" : "files", n);
       test_alive();
       begin_window(packed);

@@ -251,12 +251,12 @@ static void a_record_stays_when_the_disk_of_its_files_fails(void)
 */
 static void fail_at(const scheme* c, int write)
 {
-  int n, rc, who = write ? 0 : 1, flag = 0, failed = 1;
+  int n, rc, who = write ? 0 : 1, flag = 0, failed = 1, step = pace(4, 1, 1);
 
   begin_nodes(c);
   set("SCR_CRC_ON_COPY=0");
   put_ck(&pair);
-  for (n = 0; failed && n < 60; n = n < 8 ? n + 1 : n * 2) {
+  for (n = turn(step); failed && n < 60; n = n < 8 ? n + step : n * (step > 1 ? 4 : 2)) {
     char name[SCR_MAX_FILENAME];
     during("%s k=%d, %s fails after %d calls", c->type, c->k, write ? "a write" : "a read", n);
     put_back();
@@ -384,7 +384,7 @@ static int strike_flushes(int async, int packed, int k)
   most = flush_struck(FAULT_COUNT, strikes[k].calls, -1, 1, 0);
   step = pace(most, most / 2 + 1, 1);
   CHECK(most > (strikes[k].calls == FAULT_ALL ? 30 : 5), "only %d calls", most);
-  for (n = 1 + (int)roll((unsigned)step); n <= most; n += step) {
+  for (n = 1 + turn(step); n <= most; n += step) {
     who = strikes[k].dies ? -1 : (n + async + packed) % ranks;
     during("%s flush of %s, call %d of rank %d %s", async ? "asynchronous" : "synchronous",
            packed ? "containers" : "files", n, who, strikes[k].what);
@@ -442,7 +442,7 @@ static void a_flush_that_cannot_read_the_cache_leaves_all_or_nothing(void)
     step = pace(most / 2 + 1, most / 3 + 1, 1);
     CHECK(most > 6, "only %d reads", most);
     for (k = 0; k < 3; k++)
-      for (n = 1 + (int)roll((unsigned)step); n <= most; n += step) {
+      for (n = 1 + turn(step); n <= most; n += step) {
         during("flush of %s, read %d of rank %d, mode %d", packed ? "containers" : "files", n, n % ranks, modes[k]);
         test_alive();
         begin_flushes(0, packed);
@@ -502,7 +502,7 @@ static int strike_fetches(int packed, int k)
   most = fetch_struck(FAULT_COUNT, strikes[k].calls, -1, 1, 0);
   step = pace(most, most / 2 + 1, most / 60 + 1);
   CHECK(most > (strikes[k].calls == FAULT_ALL ? 100 : 20), "only %d calls", most);
-  for (n = 1 + (int)roll((unsigned)step); n <= most; n += step) {
+  for (n = 1 + turn(step); n <= most; n += step) {
     who = strikes[k].dies ? -1 : (n + packed) % ranks;
     during("fetch of %s, call %d of rank %d %s", packed ? "containers" : "files", n, who, strikes[k].what);
     test_alive();
@@ -572,7 +572,7 @@ static int memory_of(int who, long step)
   }
   shell("mkdir kept; cp -a nodes prefix kept");
   set("SCR_VIRTUAL_NODES=%d", ranks);
-  for (n = 0; hit; n += step) {
+  for (n = turn((int)step); hit; n += step) {
     test_alive();
     shell("rm -rf nodes prefix; cp -a kept/nodes kept/prefix .");
     snprintf(when, sizeof when, "after allocation %ld failed on rank %d", n, who);
@@ -632,7 +632,7 @@ static void memory_of_a_fetch(int who, long step)
   set("SCR_FLUSH=1");
   set("SCR_FSYNC=0");
   run_puts("ck1", 2, FIRST);
-  for (n = 0; hit; n += step) {
+  for (n = turn((int)step); hit; n += step) {
     test_alive();
     during("after allocation %ld failed on rank %d", n, who);
     lose_all_nodes();
@@ -656,7 +656,7 @@ static void memory_of_a_fetch(int who, long step)
     SCR_Finalize();
     MPI_Bcast(&hit, 1, MPI_INT, who, MPI_COMM_WORLD);
   }
-  CHECK(offered > 0 && refusals > pace(3, 5, 10), "%d runs have the checkpoint, and %d have not", offered, refusals);
+  CHECK(offered > 0 && refusals > pace(1, 5, 10), "%d runs have the checkpoint, and %d have not", offered, refusals);
   during("afterwards");
   run_fetches("ck1", 2, FIRST);
 }
@@ -664,7 +664,7 @@ static void memory_of_a_fetch(int who, long step)
 static void without_memory_no_rank_waits_for_another_in_a_fetch(void)
 {
   const char* given = getenv("TEST_STEP");
-  long        step = given != NULL && atol(given) > 0 ? atol(given) : pace(389, 193, 97);
+  long        step = given != NULL && atol(given) > 0 ? atol(given) : pace(579, 193, 97);
 
   memory_of_a_fetch(0, step);
   memory_of_a_fetch(ranks - 1, step);
@@ -677,7 +677,7 @@ static void without_memory_no_rank_waits_for_another_in_a_fetch(void)
 static void an_allocation_that_fails_costs_no_byte(void)
 {
   const char* given = getenv("TEST_STEP");
-  long        step = given != NULL && atol(given) > 0 ? atol(given) : pace(457, 301, 151);
+  long        step = given != NULL && atol(given) > 0 ? atol(given) : pace(903, 301, 151);
 
   if (memory_of(0, step)) memory_of(1, step);
 }

@@ -916,9 +916,9 @@ static void get_one_of_two(void)
 /* A run dies at some of its file calls while the window slides: the newest checkpoint is there all the same. */
 static void scr_prefix_size_never_costs_the_newest(void)
 {
-  int n;
+  int n, step = pace(56, 14, 7);
 
-  for (n = 1; n < 200; n += pace(28, 14, 7)) {
+  for (n = 1 + turn(step); n < 200; n += step) {
     during("the run dies at call %d", n);
     begin();
     set("SCR_FLUSH=1");

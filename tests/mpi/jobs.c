@@ -789,7 +789,7 @@ static int init_dies(int n)
 
 static int kill_step(void)
 {
-  return pace(58, 29, 3);
+  return pace(87, 29, 3);
 }
 
 static void a_kill_in_init_forgets_nothing_that_is_out_of_reach(void)
@@ -797,7 +797,7 @@ static void a_kill_in_init_forgets_nothing_that_is_out_of_reach(void)
   char job[200], dir[700];
   int  n;
 
-  for (n = 1;; n += kill_step()) {
+  for (n = 1 + turn(kill_step());; n += kill_step()) {
     during("call %d", n);
     lose_one();
     snprintf(job, sizeof job, "of job %s on", getenv("SCR_JOB_ID"));
@@ -821,7 +821,7 @@ static void a_kill_in_init_leaves_each_prefix_its_own_cache(void)
   const char* job = getenv("SCR_JOB_ID");
   int         n;
 
-  for (n = 1;; n += kill_step()) {
+  for (n = 1 + turn(kill_step());; n += kill_step()) {
     during("call %d", n);
     lose_one();
     shell("mv prefix first && mkdir prefix");

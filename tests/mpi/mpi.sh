@@ -6,14 +6,15 @@
 # NAME is a case, a part of the names of several, or `encode`, the engine of redundancy sets by itself: these run as in
 # full, but for check too on the numbers of ranks of full.  Without one all cases run, each on the numbers of ranks that its
 # table says for the mode.  From the environment: MPICC, MPIEXEC, BIN (the directory of the commands), SCR_TEST_CFLAGS,
-# TEST_COUNTS (numbers of ranks), TEST_TIMES (print how long each case takes), SCR_IMPL (the source of the library).
+# TEST_COUNTS (numbers of ranks), TEST_TIMES (print how long each case takes), SCR_IMPL (the source of the library),
+# TEST_TURN (where loops begin that try some points of many).
 # Full and read-only file systems need mounts of their own: root, or user namespaces; else those cases are skipped.  A
 # case that hangs is a failure, and the others still run.  After a failure the logs stay where the output says.
 set -u
 HERE=$(cd "$(dirname "$0")" && pwd)
 ROOT=$(cd "$HERE/../.." && pwd)
 MODE=${1:-}
-case $MODE in check | full | long) shift ;; *) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 2 ;; esac
+case $MODE in check | full | long) shift ;; *) sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 2 ;; esac
 COUNTS=${TEST_COUNTS:-1 2 3 4 5 8 9} ENCODE_COUNTS=4
 LIMIT=900 # seconds for one run
 export TEST_LIMIT=${TEST_LIMIT:-40} # seconds for one case
@@ -60,6 +61,13 @@ compile() { # COMMAND...
   "$@" -g $flags -I"$T/src" &
   jobs+=($!)
 }
+names=("$@")
+# 1 when one of the names that were given is a part of CASE, or none was given.
+wanted() { # CASE
+  local name
+  for name in ${names[@]+"${names[@]}"}; do [[ $1 != *"$name"* ]] || return 0; done
+  [ ${#names[@]} = 0 ]
+}
 built() {
   local job broken=0
   for job in "${jobs[@]}"; do wait "$job" || broken=1; done
@@ -71,7 +79,9 @@ built() {
 mkdir -p "$T/src/tests" && cp "$ROOT/scr.h" "$T/src/" && cp "${SCR_IMPL:-$ROOT/scr_impl.c}" "$T/src/scr_impl.c" &&
   cp -r "$ROOT/tools" "$T/src/" && cp -r "$ROOT/tests/mpi" "$ROOT/tests/unit" "$T/src/tests/" || exit 1
 compile $MPICC -O1 -fvisibility=hidden -c -o "$T/library.o" "$T/src/tests/mpi/library.c"
-compile $MPICC -O1 -o "$T/encode" "$T/src/tests/mpi/encode.c" "$ROOT/tests/cluster/yield.c" -lz -lpthread -ldl # the redundancy engine alone
+if wanted encode; then # the redundancy engine alone
+  compile $MPICC -O1 -o "$T/encode" "$T/src/tests/mpi/encode.c" "$ROOT/tests/cluster/yield.c" -lz -lpthread -ldl
+fi
 for file in mpi_test writing settings cache halt restart jobs loss flush containers async ranks bypass interop crash states power bad faults messages regions; do
   compile $MPICC -O0 -fvisibility=hidden -c -o "$T/$file.o" "$T/src/tests/mpi/$file.c"
 done
@@ -143,13 +153,6 @@ cases() { # N NAME...
     export TEST_AFTER=$last
   done
   unset TEST_AFTER
-}
-
-# 1 when one of the names that were given is a part of CASE, or none was given.
-wanted() { # CASE
-  local name
-  for name in ${names[@]+"${names[@]}"}; do [[ $1 != *"$name"* ]] || return 0; done
-  [ ${#names[@]} = 0 ]
 }
 
 # A case that the library ends in its midst: the program ends with 0, and leaves the checkpoint on the prefix.
@@ -238,7 +241,6 @@ kill_regions() { # CASE STEP LEAST
   [ "$k" -gt "$3" ] || fail "2 ranks: $1: it makes only $((k - 1)) calls"
 }
 
-names=("$@")
 for n in $COUNTS; do cases "$n" "$@"; done
 if wanted encode; then
   for n in $ENCODE_COUNTS; do PROGRAM=encode TEST_LIMIT=300 cases "$n"; done
@@ -257,7 +259,7 @@ fi
 # The program of the chapter memory: 4 ranks begin, 3 go on, and their answer is right.
 if wanted the_program_of_the_chapter_memory; then
   awk '/^    #include <mpi.h>/ {in_it = 1} in_it {print substr($0, 5)} /^    }/ {in_it = 0}' "$ROOT/tools/manual/memory.md" > "$T/src/app.c"
-  compile $MPICC -O1 -Wall -Wextra -Werror -o "$T/app" "$T/src/app.c" "$T/src/scr_impl.c" "$T/yield.o" -lz -lpthread -ldl
+  compile $MPICC -O0 -Wall -Wextra -Werror -o "$T/app" "$T/src/app.c" "$T/src/scr_impl.c" "$T/yield.o" -lz -lpthread -ldl
   built
   said=
   export TEST_DIR=$T/run.regions

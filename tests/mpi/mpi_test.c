@@ -79,6 +79,12 @@ int pace(int in_check, int in_full, int in_long)
   return test_long ? in_long : test_full ? in_full : in_check;
 }
 
+int turn(int step)
+{
+  const char* turns = getenv("TEST_TURN");
+  return turns != NULL ? (int)(strtoul(turns, NULL, 10) % (unsigned long)step) : 0;
+}
+
 /* 1 when the numbers in LIST have that of the ranks; those behind | count in the modes full and long. */
 static int for_ranks(const char* list)
 {

@@ -74,6 +74,12 @@ void during(const char* format, ...) __attribute__((format(printf, 1, 2)));
 /* The one of three numbers that is for the mode: how far apart calls are that fail, how much is written. */
 int pace(int in_check, int in_full, int in_long);
 
+/*
+** A number below STEP, where a loop begins that takes each STEP-th point: as TEST_TURN says, which CI sets anew for each
+** commit, so that in time all points are tried; without it 0.
+*/
+int turn(int step);
+
 /* From now on the case has TEST_LIMIT seconds until SIGALRM ends the program; long cases call it again and again. */
 void test_alive(void);
 

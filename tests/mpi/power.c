@@ -453,9 +453,11 @@ static int is_new(void)
 /* How many kinds of cuts are tried after this call: after most calls that change no name and sync nothing, none are. */
 static int kinds_here(void)
 {
+  int step = pace(21, 3, 1);
+
   if (test_long) return KINDS + 3;
   if (player.call <= TRACE_TRUNCATE && player.calls % 5 != 0) return 0;
-  return player.calls % pace(11, 3, 1) == 0 ? KINDS : 0;
+  return player.calls % step == turn(step) ? KINDS : 0;
 }
 
 /* On rank 0: go to the next cut. */

@@ -149,12 +149,12 @@ static void restart_of(int w, int r, place p)
 static void a_checkpoint_is_read_by_any_number_of_ranks(void)
 {
   static const int counts[] = {1, 3, 4, 6, 8};
-  int              w, r, p, n = 0;
+  int              w, r, p, n = 0, step = pace(12, 4, 1);
 
   for (w = 0; w < 5; w++)
     for (r = 0; r < 5; r++)
       for (p = 0; p < PLACES; p++)
-        if ((w > 0 || p != NODE_LOST) && (test_long || (w != r && n++ % pace(6, 4, 1) == 0)))
+        if ((w > 0 || p != NODE_LOST) && (test_long || (w != r && (n++ + turn(step)) % step == 0)))
           restart_of(counts[w], counts[r], (place)p);
 }
 
@@ -712,7 +712,7 @@ static int dies_at(long n)
 /* A node is lost, and a rank dies at some moment while others rebuild and bring to the prefix what 4 ranks wrote. */
 static void a_death_while_other_ranks_rebuild_loses_nothing(void)
 {
-  long n, step = pace(21, 14, 1);
+  long n, step = pace(42, 14, 1);
   int  over = 0;
 
   begin();
@@ -720,7 +720,7 @@ static void a_death_while_other_ranks_rebuild_loses_nothing(void)
   set("SCR_FLUSH_ON_RESTART=1");
   write_by(4);
   shell("cp -a cache was_cache; cp -a cntl was_cntl; cp -a prefix was_prefix");
-  for (n = 1; !over; n += step) {
+  for (n = 1 + turn((int)step); !over; n += step) {
     during("a death at call %ld", n);
     test_alive();
     shell("rm -rf cache cntl prefix; cp -a was_cache cache; cp -a was_cntl cntl; cp -a was_prefix prefix");

@@ -1777,10 +1777,10 @@ static void a_rejected_choice_does_not_bring_back_what_another_job_has_of_the_pa
 */
 static void a_choice_of_scr_current_that_cannot_be_recorded_does_not_stand(void)
 {
-  int struck, in_cache, n;
+  int struck, in_cache, n, step = pace(12, 2, 1);
 
   for (in_cache = 0; in_cache < 2; in_cache++)
-    for (struck = n = 1; struck && n < 60; n += pace(4, 2, 1)) {
+    for (struck = 1, n = 1 + turn(step); struck && n < 60; n += step) {
       begin_four(in_cache ? CACHED : IN_BOTH, "first");
       during("%s, call %d", in_cache ? "in the cache" : "on the prefix", n);
       OK(SCR_Init());
