@@ -11,8 +11,9 @@ cp "$top/scr.h" "$top/scr_impl.c" "$top"/examples/*.c .
 passed=0 failed=0 skipped=0
 mode=${1:-check}
 # All is built without optimization, which takes a third of the time; in long, the lines of the documents as they are.
-compile=$MPICC opt=-O2
-[ "$mode" = long ] || compile="$MPICC -O0" opt=-O0
+# There, too, each program has a build of the library of its own; else one is built for those that differ in nothing else.
+compile=$MPICC opt=-O2 library=scr_impl.c
+[ "$mode" = long ] || compile="$MPICC -O0" opt=-O0 library=library.o
 flags=$($MPICC -show | cut -d' ' -f2- | sed 's/-I/-isystem /g')
 strict="-Wall -Wextra -Werror"
 export SCR_CNTL_BASE=$work/run/base SCR_CACHE_BASE=$work/run/base SCR_JOB_ID=vendor
@@ -49,6 +50,9 @@ try() {
   build "$@" && restarts "$1" a.out
 }
 
+# shellcheck disable=SC2086
+[ "$mode" = long ] || build "the library" $compile -c $strict -o library.o scr_impl.c
+
 # ---- the programs and the lines of the documents ----
 
 # programs FILE LEAD NAME: each block of FILE whose lines begin with LEAD and that has a main is a program, NAME<n>.c;
@@ -80,7 +84,7 @@ look() {
 }
 for program in [A-Za-z]*_[0-9]*.c manual[2-9]*.c; do
   # shellcheck disable=SC2086
-  [ ! -e "$program" ] || try "$program" $compile "$program" scr_impl.c -lz -lpthread $strict
+  [ ! -e "$program" ] || try "$program" $compile "$program" $library -lz -lpthread $strict
   [ "$program" != memory_1.c ] || look
 done
 [ ! -e manual1.c ] || mv manual1.c app.c # the name that the build lines use
@@ -164,7 +168,7 @@ name="scr_impl.c and the scr.h of another version do not compile"
 if with $((number + 1)) scr_impl.c; then bad "$name" "they do"
 elif grep -q 'error.*different versions' log; then ok "$name"; else bad "$name" "another error"; fi
 
-$MPICC -O0 -c -o old.o scr_impl.c
+if [ "$mode" = long ]; then $MPICC -O0 -c -o old.o scr_impl.c; else cp library.o old.o; fi
 sed "/^#if SCR_VERSION_NUMBER/ s/$number/$((number + 102))/" scr_impl.c >other/newer.c
 with $((number + 102)) minimal.c && $MPICC -O0 -c -o new.o other/newer.c
 # serves YES|NO LIBRARY NUMBER NAME: the program of version NUMBER runs with LIBRARY, or SCR_Init says why not
@@ -204,7 +208,8 @@ lib() { # the archive of library $1, found as the linker finds it
   gcc -print-file-name="lib$1.a"
 }
 if [ "$MPI_NAME" = mpich ] && [ -e "$(lib mpich)" ] && [ -e "$(lib z)" ]; then
-  $MPICC $opt -c scr_impl.c && ar rcs libscr.a scr_impl.o
+  if [ "$mode" = long ]; then $MPICC $opt -c -o library.o scr_impl.c; fi
+  ar rcs libscr.a library.o
   extra=$(pkg-config --libs --static mpich 2>/dev/null | tr ' ' '\n' | grep '^-l' | grep -v '^-lmpich$' | tr '\n' ' ')
   [ -n "$extra" ] || extra=$(ldd "$(gcc -print-file-name=libmpich.so)" | awk '/=> \// {print $3}' | tr '\n' ' ')
   # shellcheck disable=SC2086
@@ -221,7 +226,7 @@ fi
 # ---- the commands ----
 
 mkdir one && cp scr.h scr_impl.c one && cp -r "$top/tools" one/tools && rm -f one/tools/scr one/tools/scr_*[!c]
-sources=(one/tools/scr_index.c one/tools/scr_run.c one/tools/scr_transfer.c)
+sources=(one/tools/scr_index.c one/tools/scr_transfer.c)
 [ "$mode" != long ] || sources=(one/tools/scr_*.c)
 for source in "${sources[@]}"; do
   command=$(basename "$source" .c)
@@ -277,7 +282,7 @@ else ok "$name"; fi
 # The settings of the chapter choosing, with directories of this machine, on 4 ranks that are 4 nodes.
 name="choosing.md: its settings"
 # shellcheck disable=SC2086
-$compile heat2d.c scr_impl.c -o heat2d -lz -lpthread -lm >log 2>&1 || bad "$name" "heat2d does not build"
+$compile heat2d.c $library -o heat2d -lz -lpthread -lm >log 2>&1 || bad "$name" "heat2d does not build"
 for base in nvme dev/shm; do
   rm -rf run && mkdir -p run/node run/scratch/heat
   settings=$(sed -n "\|^    export SCR_PREFIX=/scratch.* SCR_CACHE_BASE=/$base |{p; n; p}" "$top/tools/manual/choosing.md" |
