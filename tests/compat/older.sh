@@ -14,7 +14,7 @@ export SCR_CACHE_SIZE=4
 strict="-O1 -Wall -Wextra -Werror"
 # shellcheck disable=SC2086
 {
-  build scr_impl.o $MPICC -g -O1 -c scr_impl.c
+  build scr_impl.o $MPICC -g -O0 -c scr_impl.c
   build yield.o $MPICC -O1 -c "$top/tests/cluster/yield.c" # makes MPI's waits yield: ranks share cores here
   built
   build older $MPICC $strict older.c scr_impl.o yield.o -lz -lpthread -ldl

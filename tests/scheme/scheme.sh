@@ -12,8 +12,10 @@ row='  X(TWINS, "twins", COPY, 2, 0)'
 mkdir "$tmp/src" && cp -r scr.h scr_impl.c tools examples "$tmp/src"
 sed -i "s/^  X(RS, \"rs\", FACTORS, INT_MAX, 256)\$/& \\\\\\n$row/" "$tmp/src/scr_impl.c"
 check "one line is added" 0 1 sh -c 'diff scr_impl.c "$1" | grep -c TWINS' sh "$tmp/src/scr_impl.c"
-check "the library builds" 0 - $MPICC -O1 -I"$tmp/src" -o "$tmp/heat" examples/heat2d.c "$tmp/src/scr_impl.c" -lz -lpthread
-check "the commands build" 0 - "${CC:-cc}" -O1 -I"$tmp/src" -o "$tmp/scr" "$tmp/src/tools/scr.c" -lz
+level=-O0
+[ "${1:-}" != long ] || level=-O1
+check "the library builds" 0 - $MPICC $level -I"$tmp/src" -o "$tmp/heat" examples/heat2d.c "$tmp/src/scr_impl.c" -lz -lpthread
+check "the commands build" 0 - "${CC:-cc}" $level -I"$tmp/src" -o "$tmp/scr" "$tmp/src/tools/scr.c" -lz
 ln -s scr "$tmp/scr_scavenge" && ln -s scr "$tmp/scr_copy"
 export "SCR_PREFIX=$tmp/p" "SCR_CNTL_BASE=$tmp/base" "SCR_CACHE_BASE=$tmp/base" SCR_USER_NAME=me SCR_JOB_ID=7 SCR_FLUSH=0
 export SCR_VIRTUAL_NODES=5 SCR_COPY_TYPE=TWINS SCR_CACHE_SIZE=9

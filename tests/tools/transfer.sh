@@ -302,7 +302,7 @@ fell
 
 # ---- a daemon that hung while its run was followed by another, which flushes the same dataset into other containers
 fresh
-check "a job that waits two seconds for a lock builds" 0 "" $MPICC -O1 -Wall -Werror -DSCR_LOCK_SECONDS=2 -DSCR_LOCK_TELL_SECONDS=1 \
+check "a job that waits two seconds for a lock builds" 0 "" $MPICC -O0 -Wall -Werror -DSCR_LOCK_SECONDS=2 -DSCR_LOCK_TELL_SECONDS=1 \
   -o "$tmp/impatient" "$top/tests/tools/steered.c" "$top/scr_impl.c" -lz -lpthread
 check "what makes a process hang builds" 0 "" ${CC:-cc} -O1 -Wall -Werror -shared -fPIC -o "$tmp/stall.so" "$top/tests/tools/stall.c" -ldl
 stalls() { env LD_PRELOAD="$tmp/stall.so ${LD_PRELOAD-}" STALL_AT="$1" STALL_UNTIL="$tmp/$2" "${@:3}"; }
