@@ -131,12 +131,15 @@ one_file() {
 
 # ---- what compilers make of it ----
 compilers() {
+  level=-O0 # of what is to compile elsewhere, and is optimised above
+  [ "$mode" != long ] || level=-O1
   # Threads of programs may have small stacks: scr.h names the need.
-  for how in "-O1 -fno-inline" -O2; do
+  for how in "-O1 -fno-inline" "-O2 $warn"; do
     gcc $mpi_flags $how -DSCR_WITH_FORTRAN -fstack-usage -fcallgraph-info=su -c -I. -o "$work/stack.o" scr_impl.c 2>"$work/out"
+    [[ $how != -O2* ]] || report "gcc -O2, no warning" "$work/out"
     awk -F'\t' '$2 > 8192 {print $1 ": a frame of " $2 " bytes"} END {if (NR < 500) print "there are " NR " frames"}' \
       "$work/stack.su" >>"$work/out"
-    report "no function has a frame above 8 KiB, $how" "$work/out"
+    report "no function has a frame above 8 KiB, ${how%% -W*}" "$work/out"
   done
   python3 tests/size/stack.py "$work/stack.ci" | awk 'NR < 3 && $1 > 98304 {print} END {if (NR < 3) print NR " lines"}' >>"$work/out"
   report "no call needs more than 96 KiB of stack, without MPI" "$work/out"
@@ -144,7 +147,7 @@ compilers() {
   sed -n 's/^SCR_API [a-z* ]*[ *]\(SCR_[A-Za-z_]*\)(.*/\1/p' scr.h | sort -u >"$work/calls"
   # exports NAMES OPTION...: an object of the library exports what the file NAMES lists, and nothing else
   exports() {
-    $MPICC -O1 "${@:2}" -c -I. -o "$work/scr.o" scr_impl.c
+    $MPICC -O0 "${@:2}" -c -I. -o "$work/scr.o" scr_impl.c
     diff <(nm -g --defined-only "$work/scr.o" | awk '{print $3}' | sort) <(sort -u "$1") >"$work/out"
   }
   exports "$work/calls"
@@ -154,10 +157,10 @@ compilers() {
   exports "$work/names" -DSCR_WITH_FORTRAN
   report "with -DSCR_WITH_FORTRAN, it exports the subroutines of scr.f90 under four names too" "$work/out"
 
-  must "gcc, no warning" gcc $mpi_flags -O2 $warn -I. -c -o "$work/o" scr_impl.c
-  must "clang, no warning" clang $mpi_flags -O2 $warn -I. -c -o "$work/o" scr_impl.c
+  must "gcc, no warning" gcc $mpi_flags $warn -I. -fsyntax-only scr_impl.c # what the optimiser sees is above and below
+  must "clang, no warning" clang $mpi_flags $warn -I. -fsyntax-only scr_impl.c
   ! command -v tcc >/dev/null || must "tcc" tcc ${mpi_flags//-isystem /-I} -I. -c -o "$work/o" scr_impl.c
-  must "C++17, the library" g++ $mpi_flags -std=c++17 -DSCR_WITH_FORTRAN -x c++ -O1 -Wall -Wextra -Wshadow -Werror -I. -c -o "$work/o" scr_impl.c
+  must "C++17, the library" g++ $mpi_flags -std=c++17 -DSCR_WITH_FORTRAN -x c++ $level -Wall -Wextra -Wshadow -Werror -I. -c -o "$work/o" scr_impl.c
   echo '#include "scr.h"
   int main(void) { return SCR_SUCCESS; }' >"$work/h.cc"
   must "C++17, the header" g++ $mpi_flags -std=c++17 -Wall -Wextra -Werror -I. -c -o "$work/o" "$work/h.cc"
@@ -212,7 +215,7 @@ compilers() {
   echo '#include <zlib.h>' | $CC -M -x c - | tr ' ' '\n' | grep -E '/z(lib|conf)\.h$' | xargs -I{} cp {} "$work/zlib"
   for target in aarch64-linux-gnu s390x-linux-gnu i686-linux-gnu; do
     if echo '#include <stdio.h>' | "$target-gcc" -E - >/dev/null 2>&1; then
-      must "$target, serial" "$target-gcc" -O1 $warn -DSCR_SERIAL -I. -isystem "$work/zlib" \
+      must "$target, serial" "$target-gcc" $level $warn -DSCR_SERIAL -I. -isystem "$work/zlib" \
         -c -o "$work/o" scr_impl.c
       must "$target, the unit suites" "$target-gcc" $warn -I. -isystem "$work/zlib" -fsyntax-only tests/unit/unit.c
     else
