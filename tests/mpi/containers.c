@@ -439,12 +439,12 @@ static void fail_flushes(int mode, int step)
 
 static void a_flush_into_containers_that_fails_is_made_up_for(void)
 {
-  fail_flushes(FAULT_FAIL, pace(60, 15, 1));
+  fail_flushes(FAULT_FAIL, pace(45, 15, 1));
 }
 
 static void a_flush_into_containers_that_is_killed_is_made_up_for(void)
 {
-  fail_flushes(FAULT_DEAD, pace(60, 15, 1));
+  fail_flushes(FAULT_DEAD, pace(45, 15, 1));
 }
 
 /* A dataset that was dropped is on the prefix; when it is flushed once more, in vain, that copy stays. */
