@@ -59,7 +59,7 @@ skip() { # WHAT WHY
 build() {
   local common=(-Wall -Wextra -Werror -static -I. "${@:3}")
   mkdir -p "$1" && {
-    [[ ${unit:-} == */tests/unit/unit ]] || "$2" -O1 "${common[@]}" -DCHECK_SLOWER=8 -o "$1/unit" tests/unit/unit.c -lz -lpthread &
+    "$2" -O1 "${common[@]}" -DCHECK_SLOWER=8 -o "$1/unit" tests/unit/unit.c -lz -lpthread &
     "$2" $level "${common[@]}" -DSCR_STATIC -D'SCR_KERNELS_SKIP=atoi(getenv("TEST_KERNELS_SKIP"))' -o "$1/scr.program" tools/scr.c -lz &&
       wait $!
   } >"$1/build.log" 2>&1
@@ -229,16 +229,11 @@ reap
 # ---- the loops of this processor, and the static commands
 if [ $# = 0 ] || [[ " $* " == *" here "* ]]; then
   processor=$(uname -m)
-  # With the unit suites that are built already; in long with others.
-  unit=$work/native/unit
-  [ "$level" != -O0 ] || [ ! tests/unit/unit -nt scr_impl.c ] || unit=$PWD/tests/unit/unit
   check "$processor: the commands build" build "$work/native" "$CC"
   commands "$work/native" -
   case $processor in x86_64 | aarch64) least=2 ;; *) least=1 ;; esac
-  each_loop "$work/native" "$unit" $least
-  options=()
-  [ "$level" != -O0 ] || options=(CFLAGS="-O0 -g")
-  check "make static-tools" make -s "${options[@]}" static-tools
+  each_loop "$work/native" "$work/native/unit" $least
+  check "make static-tools" make -s static-tools
   check "it makes a program that needs no library and no loader" eval '! readelf -ld tools/static/scr | grep -E "INTERP|NEEDED"'
   unpack prefix
   for command in scr_index "scr index"; do
