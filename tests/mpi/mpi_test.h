@@ -75,8 +75,8 @@ void during(const char* format, ...) __attribute__((format(printf, 1, 2)));
 int pace(int in_check, int in_full, int in_long);
 
 /*
-** A number below STEP, where a loop begins that takes each STEP-th point: as TEST_TURN says, which CI sets anew for each
-** commit, so that in time all points are tried; without it 0.
+** A number below STEP, where a loop begins that takes each STEP-th point: as TEST_TURN says, which CI sets anew for
+** each commit, so that in time all points are tried; without it 0.
 */
 int turn(int step);
 
