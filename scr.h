@@ -493,8 +493,9 @@ SCR_API int SCR_Unprotect(const char* name);
 ** Write all regions as a checkpoint.
 **
 ** The same as SCR_Start_output(NAME, SCR_FLAG_CHECKPOINT), SCR_Put_regions and SCR_Complete_output; NULL names it
-** scr.dataset.<id>.  But redundancy is made from memory, where those three read the file back: no thread may change a
-** region before it returns.  It may end the program as SCR_Complete_output does.  Collective.
+** scr.dataset.<id>.  But redundancy is made from memory, where those three read the file back: nothing may change a
+** region before it returns, neither a thread nor a receive or MPI_Put that is not complete.  It may end the program as
+** SCR_Complete_output does.  Collective.
 **
 ** Errors: those of the three calls.  The checkpoint is not complete then, unless only its flush has failed; older ones
 ** are unchanged.

@@ -5871,6 +5871,7 @@ typedef struct {
 /* What memory has of the file PATH that was just written from it: spans by their offsets, and the CRC32 of all. */
 typedef struct {
   char      path[SCR_MAX_FILENAME];
+  uint64_t  size;
   scr_span* span;
   int       spans;
   uLong     crc;
@@ -6032,7 +6033,7 @@ SCR_FN scr_window_seg* scr_window_find(scr_window* w, uint64_t offset)
 SCR_FN void scr_window_lend(scr_window* w, const scr_source* source)
 {
   for (w->lent = 0; w->lent < w->count; w->lent++)
-    if (strcmp(w->path[w->lent], source->path) == 0) break;
+    if (w->size[w->lent] == source->size && strcmp(w->path[w->lent], source->path) == 0) break;
   w->source = w->lent < w->count ? source : NULL;
 }
 
@@ -15321,6 +15322,7 @@ SCR_FN void scr_regions_lend(const scr_regions* l, const char* path, const scr_b
   source->span = (scr_span*)scr_malloc((size_t)l->n * sizeof *source->span);
   if (source->span == NULL) return;
   memcpy(source->path, path, sizeof source->path);
+  source->size = size;
   source->crc = scr_crc32(SCR_CRC32_START, head->p, head->n);
   for (i = 0; i < l->n; i++) {
     const scr_region* r = &l->region[i];
@@ -26123,9 +26125,9 @@ SCR_FN int scr_start_run(MPI_Comm comm)
 /* ==== 44 WRITING AND READING ============================================================================
 ** The work behind the calls that route files, and those that start and complete a restart or a new dataset.
 **
-** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, kernels, copies, filemap, objects,
-**            log, MPI helpers, world, state, encode, cache, flush, asynchronous flush, room, fetch, restart choice,
-**            run, halt
+** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, kernels, file window, copies,
+**            filemap, objects, log, MPI helpers, world, state, encode, cache, flush, asynchronous flush, room, fetch,
+**            restart choice, run, halt
 ** Offers     scr_route_rel, scr_route_own, scr_route_new, scr_route_loaded, scr_route_plain, scr_pass_on,
 **            scr_accept_loaded, scr_reject_loaded, scr_open_fails, scr_open_failed, scr_start, scr_names_twice,
 **            scr_complete
@@ -27729,8 +27731,8 @@ SCR_FN int scr_tracks_restore(void)
 **      readers who wants what (scr_blocks_match).  So no rank has to know all blocks.
 **   3. The readers read the blocks of their share, in pieces, and send of each what others want (scr_slices_read).
 **
-** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, region files, MPI helpers, state,
-**            fetch, run, writing
+** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, file window, region files, MPI
+**            helpers, state, fetch, run, writing
 ** Offers     scr_region_protect, scr_region_unprotect, scr_region_block, scr_regions_put, scr_regions_get,
 **            scr_region_size_of, scr_regions_pass, scr_regions_forget
 ** Invariants
@@ -27817,8 +27819,6 @@ SCR_FN int scr_region_block(const char* call, const char* name, void* data, size
   memcpy(r->stride, block.stride, sizeof r->stride);
   return SCR_SUCCESS;
 }
-
-/* ---- bytes of a block, one behind the other and as they lie in memory ---- */
 
 /* ---- writing ---- */
 
@@ -28835,8 +28835,8 @@ SCR_FN void scr_regions_forget(void)
 /* ==== 48 PUBLIC API =====================================================================================
 ** The calls of scr.h.  Each checks the phase, agrees over the ranks, and calls the parts above.
 **
-** Uses       errors, memory, hash, parameters, dataset, MPI helpers, state, asynchronous flush, fetch, restart choice,
-**            run, halt, start, writing, end, tracked files, regions
+** Uses       errors, memory, hash, parameters, dataset, file window, MPI helpers, state, asynchronous flush, fetch,
+**            restart choice, run, halt, start, writing, end, tracked files, regions
 ** Offers     the calls of scr.h, scr_config_any
 ** Invariants
 **   A1  A call in the wrong phase returns before it communicates or changes anything.  An argument may be wrong on one
@@ -29188,7 +29188,7 @@ SCR_API int SCR_Region_size(const char* name, size_t* bytes)
 
 SCR_API int SCR_Checkpoint(const char* name)
 {
-  scr_source source = {"", NULL, 0, 0};
+  scr_source source = {"", 0, NULL, 0, 0};
   int        rc = scr_start("SCR_Checkpoint", name, SCR_FLAG_CHECKPOINT, SCR_PHASE_OUTPUT);
 
   if (rc != SCR_SUCCESS && scr.phase != SCR_PHASE_FAILED) return rc;

@@ -153,7 +153,7 @@ suite() { # SUITE LIMIT
     if [ "$f" != 0 ] || { [ "$s" != 0 ] && [ "${CI:-}" = 1 ]; }; then
       sed 's/^/    /' "$log" | tail -n 150
       grep -q 'again, alone: make' "$log" || echo "    again, alone: make $TEST_GOAL ONLY=$name"
-      [ "$TEST_TURN" = 0 ] || echo "    with the points that it has tried here: TEST_TURN=$TEST_TURN"
+      [ "$TEST_TURN" = 0 ] || echo "    its loops began at TEST_TURN=$TEST_TURN"
     else grep -E '^(skipped|note)' "$log" | sed 's/^/    /'; fi
   } >"$log.report"
   rm -f "$out/$name.running"

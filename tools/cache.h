@@ -124,15 +124,19 @@ SCR_FN int cache_has_left(const char* path, const char* identity)
 /*
 ** SCR_ERR_UNSAFE unless DIR, a control or cache directory, is this user's alone.  Whatever gets its name from now on,
 ** nothing is read or changed there but in the directory that was checked: another user may have made one above it, when
-** a base that all share was emptied, and exchange what it has for another cache of this user.
+** a base that all share was emptied, and exchange what it has for another cache of this user.  HELD, which is in use until
+** the process ends, or is set to another one, keeps it.
 */
-SCR_FN int cache_hold(const char* dir)
+SCR_FN int cache_hold(scr_fence* held, const char* dir)
 {
-  scr_fence* held = (scr_fence*)scr_malloc(sizeof *held); /* fences stay until the process ends */
+  struct stat st;
+  int         rc;
 
-  if (held == NULL) return SCR_ERR_OOM();
   scr_fence_set(held, dir);
-  return scr_private_check(dir);
+  if ((rc = scr_private_check(dir)) != SCR_SUCCESS) return rc;
+  if (!held->pinned || scr_os.lstat(dir, &st) < 0 || !scr_stat_same(&st, &held->is))
+    return SCR_ERR(SCR_ERR_UNSAFE, "%s cannot be held, or is another directory now", dir);
+  return SCR_SUCCESS;
 }
 
 /* SCR_ERR_BUSY if the control or cache directory DIR belongs to runs of another prefix than PREFIX. */
@@ -144,7 +148,8 @@ SCR_FN int cache_check_prefix(const char* dir, const char* prefix)
   int         same, rc = scr_fmt(path, sizeof path, "%s/prefix.scrinfo", dir);
 
   if (rc == SCR_SUCCESS) rc = scr_hash_file_read(path, cache);
-  if (rc != SCR_ERR_IO && rc != SCR_ERR_UNSAFE) rc = SCR_SUCCESS; /* older versions wrote none */
+  if (rc == SCR_ERR_NOT_FOUND || rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC)
+    rc = SCR_SUCCESS; /* older versions wrote none */
   cache_read_prefix(prefix, own);
   of = scr_hash_str_or(cache, "PREFIX", prefix);
   mine = scr_hash_str_or(own, "IDENTITY", "");

@@ -179,11 +179,13 @@ static void clean_empty(const char* dir)
 */
 static int clean_check(const char* dir)
 {
-  char path[SCR_MAX_FILENAME];
-  int  fd = -1, rc = cache_hold(dir);
+  scr_fence* held = (scr_fence*)scr_malloc(sizeof *held);
+  char       path[SCR_MAX_FILENAME];
+  int        fd = -1, rc = held != NULL ? cache_hold(held, dir) : SCR_ERR_OOM();
 
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/prefix.scrinfo", dir);
-  if (rc == SCR_SUCCESS && scr_file_open(path, &fd) != SCR_SUCCESS)
+  if (rc == SCR_SUCCESS) rc = scr_file_open(path, &fd);
+  if (rc == SCR_ERR_MISSING)
     rc = SCR_ERR(SCR_ERR_UNSAFE, "%s stays as it is: it has no %s, so no run has used it as a cache", dir, path);
   if (fd >= 0) scr_os.close(fd);
   return rc == SCR_SUCCESS ? cache_check_prefix(dir, clean_job.prefix) : rc;

@@ -80,10 +80,11 @@ static int copy_map(const char* dir, const scr_home* home, const scr_filemap* ma
 /* Copy what the control directory DIR lists.  Its lock keeps runs from using the cache meanwhile. */
 static int copy_control(const char* dir, void* arg)
 {
-  char lock[SCR_MAX_FILENAME];
-  int  found = copy_job.found, fd = -1, rc = cache_hold(dir);
+  static scr_fence held;
+  char             lock[SCR_MAX_FILENAME];
+  int              found = copy_job.found, fd = -1, rc = cache_hold(&held, dir);
 
-  if (rc == SCR_SUCCESS && cache_check_prefix(dir, copy_job.prefix) != SCR_SUCCESS) {
+  if (rc == SCR_SUCCESS && cache_check_prefix(dir, copy_job.prefix) == SCR_ERR_BUSY) {
     copy_job.foreign = 1;
     scr_err_text[scr_err_length] = '\0';
     copy_say(scr_err_text);

@@ -85,7 +85,7 @@ static int inspect_control(const char* dir, void* arg)
 {
   const char* prefix = (const char*)arg;
 
-  if (prefix != NULL && cache_check_prefix(dir, prefix) != SCR_SUCCESS) return SCR_SUCCESS;
+  if (prefix != NULL && cache_check_prefix(dir, prefix) == SCR_ERR_BUSY) return SCR_SUCCESS;
   return cache_read(dir, inspect_print_map, NULL);
 }
 

@@ -467,7 +467,7 @@ said "a checkpoint that is no image: the message" "the newest checkpoint, ckpt\.
 
 # ---- requests by command, and limits of the stack
 fresh
-plain 2 state 120 # without the pauses, which change nothing of its result
+plain 2 state 120 100000
 run 2 state 120 100000 &
 for _ in $(seq 300); do [ -e "$p/.scr/status.scr" ] && break; sleep 0.1; done
 check "scr_checkpoint --halt" 0 - timeout 120 scr_checkpoint --wait --halt "$p"

@@ -596,7 +596,7 @@ static void fail_in(const scenario* s)
     for (k = 0; k < KINDS; k++) printf("%s: %s: %d cuts, %d fail\n", s->what, kind_words[k], tried[k], wrong[k]);
     printf("%d calls\n", player.calls);
   }
-  if (rank == 0) CHECK(player.seen_count > pace(8, 20, 50), "only %d cuts", player.seen_count);
+  if (rank == 0) CHECK(player.seen_count > pace(3, 20, 50), "only %d cuts", player.seen_count);
   if (rank == 0) close_log();
   fast_directories(0);
 }

@@ -24,7 +24,8 @@ unset MPICC MPIEXEC MPIFORT MPICXX BIN ONLY CI TMPDIR MAKEFLAGS MAKEOVERRIDES # 
 if [ "$1" != long ]; then
   export TEST_MPI_ALONE=1
   for file in tools/manual/manual.inc tools/scr tests/unit/unit; do
-    [ ! "$top/$file" -nt "$top/scr_impl.c" ] || cp "$top/$file" "$tree/$file"
+    [ -n "$(cd "$top" && find scr_impl.c scr.h tools tests/unit -newer "$file" -name '*.[chm]*' -not -name '*.inc')" ] ||
+      cp "$top/$file" "$tree/$file"
   done
   make --no-print-directory -C "$tree" MPICC=mpicc.openmpi CFLAGS="-O1 -g" libscr.a || exit 1
 fi

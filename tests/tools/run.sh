@@ -380,7 +380,7 @@ int main(int argc, char** argv) /* c:, o: and b: before the names of checkpoints
   is_read(1);
   is_read(2);
   MPI_Barrier(MPI_COMM_WORLD);
-  usleep(200000); /* mpiexec passes it on */
+  usleep(500000); /* mpiexec passes it on */
   MPI_Abort(MPI_COMM_WORLD, 5);
 }
 C

@@ -364,10 +364,18 @@ work=$(cd "$own/$mine/scr.58" && find . | sort)
 they mkdir "$base/$mine"
 they ln -s "$own/$mine/scr.56" "$base/$mine/scr.57"
 they ln -s "$own/$mine/scr.58" "$base/$mine/aside"
-for lock in "$own/$mine"/scr.56/node.*/run.lock; do as $mine flock "$lock" sleep 4 & done
+locked() { # LEAST: as many descriptors of the locks are open
+  for _ in $(seq 300); do
+    [ "$(find /proc/[0-9]*/fd -lname "$own/$mine/scr.56/node.*/run.lock" 2>/dev/null | wc -l)" -lt "$1" ] || return 0
+    sleep 0.1
+  done
+}
+for lock in "$own/$mine"/scr.56/node.*/run.lock; do as $mine flock "$lock" sleep 471 & done
+locked 6
 as $mine timeout 60 scr_clean >"$tmp/said" 2>&1 &
-sleep 2
+locked 9
 they mv -T "$base/$mine/aside" "$base/$mine/scr.57"
+pkill -u $mine -x sleep
 wait
 tell "a base that somebody else made" "$base/$mine/scr.57/node.*another directory has"
 check "a base that somebody else made: the work of another prefix" 0 "$work" sh -c "cd '$own/$mine/scr.58' && find . | sort"

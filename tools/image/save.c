@@ -210,9 +210,10 @@ static int open_own(const char* file)
   int         fd = open(file, flags, 0600);
 
   if (fd < 0 && errno == EEXIST) {
-    if (lstat(file, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 && is_own(file, &st) && unlink(file) == 0)
-      fd = open(file, flags, 0600);
-    if (fd < 0) errno = EPERM;
+    errno = EPERM;
+    if (lstat(file, &st) != 0 || !S_ISREG(st.st_mode) || st.st_nlink != 1 || !is_own(file, &st)) return -1;
+    if (unlink(file) == 0) fd = open(file, flags, 0600);
+    if (fd < 0 && errno == EEXIST) errno = EPERM;
   }
   if (fd >= 0) fchmod(fd, 0600); /* what the umask has taken */
   return fd;
