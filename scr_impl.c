@@ -7374,10 +7374,10 @@ SCR_FN int scr_member_hole(scr_member* m, int kind, uint64_t at, size_t n)
 }
 
 /*
-** Read the N bytes at OFFSET of the symbol that M holds at position C into BUF, and return BUF; or where memory has them
-** already (W6); or NULL if M is sparse and the bytes are padding or lie in a hole.  If SUM is set, they count for the
-** checksums of their files.  If *RC is an error, or becomes one, BUF is filled with zeros, because others wait for the
-** bytes.
+** Read the N bytes at OFFSET of the symbol that M holds at position C into BUF, and return BUF; or where memory has
+** them already (W6); or NULL if M is sparse and the bytes are padding or lie in a hole.  If SUM is set, they count for
+** the checksums of their files.  If *RC is an error, or becomes one, BUF is filled with zeros, because others wait for
+** the bytes.
 */
 SCR_FN const char* scr_member_load(scr_member* m, const scr_erasure* ec, int c, uint64_t offset, size_t n, char* buf,
                                    int sum, int* rc)
