@@ -149,7 +149,7 @@ SCR_FN int cache_check_prefix(const char* dir, const char* prefix)
 
   if (rc == SCR_SUCCESS) rc = scr_hash_file_read(path, cache);
   if (rc == SCR_ERR_NOT_FOUND || rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC)
-    rc = SCR_SUCCESS; /* older versions wrote none */
+    rc = SCR_SUCCESS; /* older versions wrote none, and a damaged one is not to keep work back */
   cache_read_prefix(prefix, own);
   of = scr_hash_str_or(cache, "PREFIX", prefix);
   mine = scr_hash_str_or(own, "IDENTITY", "");
