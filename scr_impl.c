@@ -14944,10 +14944,10 @@ SCR_FN int scr_scavenge_finish(scr_scavenge* s)
 **
 ** Uses       platform, errors, memory, path, hash, hash files, kernels, file window
 ** Offers     SCR_REGION_DIMS, SCR_REGION_PIECE; scr_box, scr_region, scr_regions, scr_runs; scr_region_bytes,
-**            scr_region_say, scr_regions_find, scr_regions_add, scr_regions_remove, scr_regions_free,
-**            scr_region_numbers_get, scr_region_numbers_put, scr_regions_to_hash, scr_region_block_fault,
-**            scr_regions_from_hash, scr_regions_image, scr_regions_place, scr_regions_read, scr_runs_make,
-**            scr_runs_move, scr_region_write, scr_regions_lend
+**            scr_region_say, scr_regions_find, scr_regions_add, scr_regions_remove, scr_regions_free, scr_region_files,
+**            scr_region_files_free, scr_region_numbers_get, scr_region_numbers_put, scr_regions_to_hash,
+**            scr_region_block_fault, scr_regions_from_hash, scr_regions_image, scr_regions_place, scr_regions_read,
+**            scr_runs_make, scr_runs_move, scr_region_write, scr_regions_lend
 ** Invariants
 **   A5  A list that was read lies within its file, and no product of its numbers overflows.
 ** Failure    SCR_ERR_FORMAT with a message that names the region.
@@ -15045,6 +15045,27 @@ SCR_FN void scr_regions_free(scr_regions* l)
   for (i = 0; i < l->n; i++) scr_free(&l->region[i].name);
   scr_free(&l->region);
   scr_hash_delete(&l->index);
+  l->n = 0;
+}
+
+/* The files of some of the ranks that wrote a checkpoint. */
+typedef struct {
+  int         writer;
+  char        path[SCR_MAX_FILENAME];
+  scr_regions regions;
+} scr_region_file;
+
+typedef struct {
+  scr_region_file* file;
+  int              n;
+} scr_region_files;
+
+SCR_FN void scr_region_files_free(scr_region_files* l)
+{
+  int i;
+
+  for (i = 0; i < l->n; i++) scr_regions_free(&l->file[i].regions);
+  scr_free(&l->file);
   l->n = 0;
 }
 
@@ -17098,7 +17119,7 @@ out:
 **                                       is older than what SCR_PREFIX_SIZE keeps
 **
 ** Uses       platform, errors, memory, path, hash, dataset, copies, filemap, records, index, objects, datasets of the
-**            prefix, flush file, log, MPI helpers, world
+**            prefix, flush file, log, region files, MPI helpers, world
 ** Offers     scr_phase, scr_life, scr_aside, scr_on_prefix, scr_restart, scr_lost, scr_search, scr_dataset,
 **            scr_reading; scr, scr_logged, scr_status_event, scr_event, scr_event_compute, scr_event_transfer,
 **            scr_event_damage, scr_tried_keep, scr_tried_add, scr_dataset_find, scr_dataset_is_whole,
@@ -17267,8 +17288,13 @@ typedef struct {
   int                open_id;
   uint64_t           other_bytes[2]; /* of this rank's last output, and checkpoint, if it failed or is on the prefix */
   double             open_start;
-  scr_hash*          tracked;      /* the paths below the prefix of the files that this rank tracks; NULL: none */
-  scr_failure        open_failure; /* of Start, or the first one of Route_file on this rank: Complete returns it */
+#ifndef SCR_WITHOUT_REGIONS
+  scr_regions      regions;  /* of memory, which this rank protects, */
+  scr_region_files sizes;    /* the file from which SCR_Region_size answered last, */
+  scr_identity     sizes_of; /* and the checkpoint of that */
+#endif
+  scr_hash*   tracked;      /* the paths below the prefix of the files that this rank tracks; NULL: none */
+  scr_failure open_failure; /* of Start, or the first one of Route_file on this rank: Complete returns it */
 
   /* the checkpoint to restart from */
   scr_restart restart;
@@ -25189,6 +25215,10 @@ SCR_FN void scr_release(void)
   scr_free(&scr.work);
   scr_free(&scr.cost);
   scr_filemap_clear(&scr.map);
+#ifndef SCR_WITHOUT_REGIONS
+  scr_regions_free(&scr.regions);
+  scr_region_files_free(&scr.sizes);
+#endif
   scr_hash_delete(&scr.tracked);
   scr_hash_delete(&scr.halt);
   scr_hash_delete(&scr.status);
@@ -27734,7 +27764,7 @@ SCR_FN int scr_tracks_restore(void)
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, file window, region files, MPI
 **            helpers, state, fetch, run, writing
 ** Offers     scr_region_protect, scr_region_unprotect, scr_region_block, scr_regions_put, scr_regions_get,
-**            scr_region_size_of, scr_regions_pass, scr_regions_forget
+**            scr_region_size_of, scr_regions_pass
 ** Invariants
 **   A7  Before a region is changed, all ranks have found that each of theirs can be filled.
 **   A8  A rank that fails goes on sending, so that no other rank waits for it.
@@ -27742,8 +27772,6 @@ SCR_FN int scr_tracks_restore(void)
 ** ====================================================================================================== */
 
 #ifndef SCR_WITHOUT_REGIONS
-
-static scr_regions scr_protected; /* of this rank */
 
 /* ---- what is protected ---- */
 
@@ -27761,8 +27789,8 @@ SCR_FN int scr_region_protect(const char* call, const char* name, void* data, ui
     return SCR_ERR(SCR_ERR_ARG, "%s: the region %s has more bytes than a file can have", call, name);
   if (data == NULL && count * element > 0)
     return SCR_ERR(SCR_ERR_ARG, "%s: the region %s has %" PRIu64 " bytes, but no address", call, name, count * element);
-  *r = scr_regions_find(&scr_protected, name);
-  if (*r == NULL) *r = scr_regions_add(&scr_protected, name);
+  *r = scr_regions_find(&scr.regions, name);
+  if (*r == NULL) *r = scr_regions_add(&scr.regions, name);
   if (*r == NULL) return SCR_ERR_OOM();
   (*r)->data = (char*)data;
   (*r)->count = count;
@@ -27773,13 +27801,13 @@ SCR_FN int scr_region_protect(const char* call, const char* name, void* data, ui
 
 SCR_FN int scr_region_unprotect(const char* name)
 {
-  scr_region* r = name != NULL ? scr_regions_find(&scr_protected, name) : NULL;
+  scr_region* r = name != NULL ? scr_regions_find(&scr.regions, name) : NULL;
 
   scr_oom = 0;
   if (scr.phase == SCR_PHASE_UNINIT) return scr_not_running("SCR_Unprotect");
   if (r == NULL)
     return SCR_ERR(SCR_ERR_ARG, "SCR_Unprotect: no region %.300s is protected", name != NULL ? name : "without a name");
-  scr_regions_remove(&scr_protected, r);
+  scr_regions_remove(&scr.regions, r);
   return SCR_SUCCESS;
 }
 
@@ -27841,16 +27869,16 @@ SCR_FN int scr_regions_write(scr_source* source)
   int      i, fd = -1, rc = scr_regions_path(&scr_dataset_find(scr.open_id)->desc, scr.world.rank, path);
 
   if (rc == SCR_SUCCESS) rc = scr_route_new(path, 1, path);
-  if (rc == SCR_SUCCESS) rc = scr_regions_place(&scr_protected, &size);
+  if (rc == SCR_SUCCESS) rc = scr_regions_place(&scr.regions, &size);
   if (rc == SCR_SUCCESS) rc = scr_file_made(path, O_CREAT, 0666, &fd);
   if (rc == SCR_SUCCESS && scr_os.ftruncate(fd, 0) < 0) rc = SCR_ERRNO("cannot write %s", path);
-  for (i = 0; i < scr_protected.n && buf != NULL && rc == SCR_SUCCESS; i++)
-    rc = scr_region_write(&scr_protected.region[i], fd, path, buf);
-  if (rc == SCR_SUCCESS) rc = scr_regions_image(&scr_protected, &head);
+  for (i = 0; i < scr.regions.n && buf != NULL && rc == SCR_SUCCESS; i++)
+    rc = scr_region_write(&scr.regions.region[i], fd, path, buf);
+  if (rc == SCR_SUCCESS) rc = scr_regions_image(&scr.regions, &head);
   if (rc == SCR_SUCCESS && (scr_pwrite_all(fd, head.p, head.n, 0) < 0 || scr_os.ftruncate(fd, (off_t)size) < 0))
     rc = SCR_ERRNO("cannot write %s", path);
   if (fd >= 0 && scr_os.close(fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot write %s", path);
-  if (rc == SCR_SUCCESS && source != NULL) scr_regions_lend(&scr_protected, path, &head, size, source);
+  if (rc == SCR_SUCCESS && source != NULL) scr_regions_lend(&scr.regions, path, &head, size, source);
   scr_buf_free(&head);
   scr_free(&buf);
   return rc == SCR_SUCCESS && scr_oom ? SCR_ERR_OOM() : rc;
@@ -27873,13 +27901,13 @@ SCR_FN int scr_region_alike(const scr_region* a, const scr_region* b)
 SCR_FN int scr_regions_common(int plain, scr_regions* common)
 {
   scr_hash* h = scr_hash_new();
-  int       i, rc = scr.world.rank == 0 ? scr_regions_to_hash(&scr_protected, plain, h) : SCR_SUCCESS;
+  int       i, rc = scr.world.rank == 0 ? scr_regions_to_hash(&scr.regions, plain, h) : SCR_SUCCESS;
 
   rc = scr_agree(rc, scr.world.comm);
   if (rc == SCR_SUCCESS) rc = scr_hash_bcast(h, 0, scr.world.comm);
   if (rc == SCR_SUCCESS) rc = scr_regions_from_hash(h, "the message of rank 0", common);
-  for (i = 0; i < scr_protected.n && rc == SCR_SUCCESS; i++) {
-    const scr_region *r = &scr_protected.region[i], *c = scr_regions_find(common, r->name);
+  for (i = 0; i < scr.regions.n && rc == SCR_SUCCESS; i++) {
+    const scr_region *r = &scr.regions.region[i], *c = scr_regions_find(common, r->name);
     if (c == NULL && r->box.dims == 0 && !plain) continue;
     if (c == NULL && r->box.dims == 0)
       rc = SCR_ERR(SCR_ERR_DIFFER,
@@ -28179,7 +28207,7 @@ SCR_FN int scr_regions_put(scr_source* source)
   int         i, rc = scr_regions_common(0, &common);
 
   for (i = 0; i < common.n && rc == SCR_SUCCESS; i++) {
-    const scr_region *c = &common.region[i], *r = scr_regions_find(&scr_protected, c->name);
+    const scr_region *c = &common.region[i], *r = scr_regions_find(&scr.regions, c->name);
     if (r != NULL && r->box.dims > 0) scr_block_offer(send, i, c, &r->box, "S", scr.world.rank);
   }
   if (rc == SCR_SUCCESS && common.n > 0) rc = scr_blocks_check(&common, send, SCR_ERR_ARG, all);
@@ -28191,27 +28219,6 @@ SCR_FN int scr_regions_put(scr_source* source)
 }
 
 /* ---- what the loaded checkpoint has ---- */
-
-/* The file of regions of a rank that wrote the loaded checkpoint. */
-typedef struct {
-  int         writer;
-  char        path[SCR_MAX_FILENAME];
-  scr_regions regions;
-} scr_region_file;
-
-typedef struct {
-  scr_region_file* file;
-  int              n;
-} scr_region_files;
-
-SCR_FN void scr_region_files_free(scr_region_files* l)
-{
-  int i;
-
-  for (i = 0; i < l->n; i++) scr_regions_free(&l->file[i].regions);
-  scr_free(&l->file);
-  l->n = 0;
-}
 
 /*
 ** Returns the file of regions of WRITER, which is added to L unless L has it.  Returns NULL, and sets *RC, if the file
@@ -28365,8 +28372,8 @@ SCR_FN int scr_filling_check(scr_filling* f)
   scr_region_file* from;
   int              i, k, rc = SCR_SUCCESS;
 
-  for (i = 0; i < scr_protected.n && rc == SCR_SUCCESS; i++)
-    if (scr_protected.region[i].box.dims == 0) rc = scr_filling_source(f, &scr_protected.region[i], &from);
+  for (i = 0; i < scr.regions.n && rc == SCR_SUCCESS; i++)
+    if (scr.regions.region[i].box.dims == 0) rc = scr_filling_source(f, &scr.regions.region[i], &from);
   for (i = 0; i < f->common.n && rc == SCR_SUCCESS; i++) {
     const scr_region* c = &f->common.region[i];
     if (c->box.dims == 0) continue;
@@ -28435,11 +28442,11 @@ SCR_FN int scr_filling_plain(scr_filling* f)
   scr_region_file*       from = NULL;
   int                    i, fd = -1, rc = SCR_SUCCESS;
 
-  for (i = 0; i < scr_protected.n && rc == SCR_SUCCESS; i++) {
-    if (scr_protected.region[i].box.dims > 0) continue;
-    rc = scr_filling_source(f, &scr_protected.region[i], &from);
+  for (i = 0; i < scr.regions.n && rc == SCR_SUCCESS; i++) {
+    if (scr.regions.region[i].box.dims > 0) continue;
+    rc = scr_filling_source(f, &scr.regions.region[i], &from);
     if (rc == SCR_SUCCESS) rc = scr_region_file_enter(from, &open, &fd);
-    if (rc == SCR_SUCCESS) rc = scr_region_fill(&scr_protected.region[i], from, fd);
+    if (rc == SCR_SUCCESS) rc = scr_region_fill(&scr.regions.region[i], from, fd);
   }
   if (fd >= 0) scr_os.close(fd);
   return rc;
@@ -28492,7 +28499,7 @@ SCR_FN void scr_slices_store(const scr_slices* x, char* m)
   scr_runs          runs;
 
   memcpy(&s, m, sizeof s);
-  r = scr_regions_find(&scr_protected, x->common->region[s.array].name);
+  r = scr_regions_find(&scr.regions, x->common->region[s.array].name);
   scr_runs_make(&runs, r, s.box.extent, r->stride);
   scr_runs_move(&runs, r->data, scr_box_offset(&r->box, &s.box, r->stride), INT64_MAX, (uint64_t)s.at, m + sizeof s,
                 (size_t)s.bytes, 0);
@@ -28655,8 +28662,8 @@ SCR_FN void scr_slices_make(scr_slices* x, const scr_filling* f, const scr_hash*
     x->sent[i] = MPI_REQUEST_NULL;
     x->out[i] = (char*)scr_malloc(sizeof(scr_slice) + SCR_REGION_PIECE);
   }
-  for (i = 0; i < scr_protected.n; i++)
-    if (scr_protected.region[i].box.dims > 0) x->wanted += scr_region_bytes(&scr_protected.region[i]);
+  for (i = 0; i < scr.regions.n; i++)
+    if (scr.regions.region[i].box.dims > 0) x->wanted += scr_region_bytes(&scr.regions.region[i]);
   for (k = 0; k < f->share.n; k++)
     for (i = 0; i < f->common.n; i++) {
       const scr_region_file* from = &f->share.file[k];
@@ -28728,7 +28735,7 @@ SCR_FN void scr_filling_tell_rest(const scr_filling* f)
   for (k = 0; k < f->share.n; k++)
     for (i = 0; i < f->share.file[k].regions.n; i++) {
       const char* name = f->share.file[k].regions.region[i].name;
-      if (scr_regions_find(&scr_protected, name) != NULL || scr_regions_find(&f->common, name) != NULL) continue;
+      if (scr_regions_find(&scr.regions, name) != NULL || scr_regions_find(&f->common, name) != NULL) continue;
       scr_hash_set(rest, name, scr_hash_new());
       if (first == NULL) first = name;
     }
@@ -28759,7 +28766,7 @@ SCR_FN int scr_regions_get(void)
   if (rc == SCR_SUCCESS) rc = scr_regions_count(&f.common, &f.share, f.tally);
   if (rc == SCR_SUCCESS) rc = scr_agree(scr_filling_check(&f), scr.world.comm);
   for (i = 0; i < f.common.n && rc == SCR_SUCCESS; i++) {
-    const scr_region *c = &f.common.region[i], *r = scr_regions_find(&scr_protected, c->name);
+    const scr_region *c = &f.common.region[i], *r = scr_regions_find(&scr.regions, c->name);
     if (c->box.dims == 0) continue;
     if (r != NULL) scr_block_offer(send, i, c, &r->box, "T", scr.world.rank);
     for (k = 0; k < f.share.n; k++)
@@ -28781,9 +28788,6 @@ SCR_FN int scr_regions_get(void)
 
 /* ---- what SCR_Region_size knows ---- */
 
-static scr_region_files scr_region_sizes;    /* the file from which it answered last, */
-static scr_identity     scr_region_sizes_of; /* and the checkpoint of that */
-
 /* *BYTES receives the size of the region NAME in the loaded checkpoint, as the program is to protect it. */
 SCR_FN int scr_region_size_of(const char* name, size_t* bytes)
 {
@@ -28792,9 +28796,9 @@ SCR_FN int scr_region_size_of(const char* name, size_t* bytes)
   scr_region_file*  f;
   int               rc = SCR_SUCCESS;
 
-  if (!scr_identity_same(&scr_region_sizes_of, &d->identity)) scr_region_files_free(&scr_region_sizes);
-  scr_region_sizes_of = d->identity;
-  f = scr_region_files_open(&scr_region_sizes, scr.world.rank % d->ranks, &rc);
+  if (!scr_identity_same(&scr.sizes_of, &d->identity)) scr_region_files_free(&scr.sizes);
+  scr.sizes_of = d->identity;
+  f = scr_region_files_open(&scr.sizes, scr.world.rank % d->ranks, &rc);
   if (f == NULL && rc == SCR_ERR_NOT_FOUND) rc = SCR_ERR(rc, "the checkpoint %s has no regions", scr_desc_name(d));
   if (f == NULL) return rc;
   r = scr_regions_find(&f->regions, name);
@@ -28820,14 +28824,6 @@ SCR_FN void scr_regions_pass(void)
   scr.phase = SCR_PHASE_IDLE;
   scr.prefix_at_stake = 1;
   scr_pass_on(why.text);
-}
-
-/* Forget what is protected, at the end of a run. */
-SCR_FN void scr_regions_forget(void)
-{
-  scr_regions_free(&scr_protected);
-  scr_region_files_free(&scr_region_sizes);
-  memset(&scr_region_sizes_of, 0, sizeof scr_region_sizes_of);
 }
 
 #endif /* SCR_WITHOUT_REGIONS */
@@ -28885,9 +28881,6 @@ SCR_API int SCR_Finalize(void)
 
   if (rc == SCR_ERR_DISABLED) scr_release(); /* the next SCR_Init reads SCR_ENABLE again */
   if (rc != SCR_SUCCESS) return scr_not_entered(rc);
-#ifndef SCR_WITHOUT_REGIONS
-  scr_regions_forget();
-#endif
   return scr_run_end(scr_run_reason(SCR_HALT_ENDED));
 }
 

@@ -432,6 +432,8 @@ static void fate_plan(void)
   plan.ranks_usual = plan.members = plan.ranks;
   plan.theme = (int)fate_draw("theme", THEMES);
   plan.logs = fate_one_in("logs", 8);
+  if (fate_one_in("regions", 8) && plan.layout != 3) plan.regions = 64 + (int)fate_draw("regions.elements", 4000);
+  plan.recovers = plan.regions && !plan.logs && fate_one_in("recovers", 3);
   plan.beside = plan.theme == THEME_PART ? (int)fate_draw("beside", BESIDES) : BESIDE_NONE;
   if (fate_one_in("time.limit", 12)) plan.time_limit = 1 + (int)fate_draw("time.limit.seconds", 300);
   plan.steps = -1;
@@ -452,6 +454,7 @@ static void fate_of_life(uint64_t calls)
   S.faults = 0;
   S.kill_at = UINT64_MAX;
   S.kill_rename = 0;
+  S.kill_mark = 0;
   if (plan.last) return;
   if (fate_one_in("faults", 4)) {
     S.faults = kinds[fate_draw("faults.kind", sizeof kinds / sizeof *kinds)];
@@ -465,6 +468,12 @@ static void fate_of_life(uint64_t calls)
   world_kill_what = (int)fate_draw("kill.what", plan.daemon ? 4 : 3);
   if (plan.hit && fate_one_in("kill.rename", 4)) S.kill_rename = 1 + sim_below(60); /* most commits are renames */
   else if (plan.hit) S.kill_at = 1 + sim_below(calls + calls / 8);
+  if (plan.hit && plan.theme == THEME_TWINS && fate_one_in("kill.mark", 4)) {
+    S.kill_mark = 1;
+    S.kill_rename = 0;
+    S.kill_at = UINT64_MAX;
+    world_kill_what = 2;
+  }
 }
 
 /* ---- commands ---- */
@@ -721,7 +730,7 @@ static uint64_t lock_until; /* somebody holds a lock of the prefix until then */
 static void fate_life(uint64_t* calls)
 {
   unsigned seconds;
-  int      i, clean;
+  int      i, clean, marked;
 
   plan.last = S.life == plan.lifetimes + 1;
   plan.ranks = plan.ranks_usual;
@@ -759,6 +768,8 @@ static void fate_life(uint64_t* calls)
   world_end();
   S.faults = 0;
   S.kill_rename = 0;
+  marked = S.kill_mark == 2 ? S.struck_node : -1;
+  S.kill_mark = 0;
   for (i = 0; i < plan.nodes; i++) tree_room(world_node[i], UINT64_MAX);
   tree_room(world_prefix, UINT64_MAX);
   if (!S.failures && (fate_one_in("audit", 3) || plan.layout == 3)) truth_audit(clean); /* 3: who has the files now */
@@ -766,6 +777,7 @@ static void fate_life(uint64_t* calls)
   S.now += 1000000000ull * (1 + sim_below(60));
   if (fate_dump) fate_save(fate_dump);
   if (S.failures || plan.last) return;
+  if (marked >= 0) node_replace(marked); /* it alone knows what was about to be deleted */
   machine_suffers();
   machine_permute();
   notes_damaged();

@@ -509,6 +509,8 @@ int sim_rename(const char* from, const char* to)
   else if (!change_fails()) {
     dir_move(d, a, e, b);
     if (d->t == world_prefix && S.kill_rename && --S.kill_rename == 0) S.kill_at = S.ops + 1 + sim_below(40);
+    if (d->t != world_prefix && S.kill_mark == 1 && i->now && memmem(i->now->p, i->now->n, "LEAVING", 7) != NULL)
+      S.kill_mark = 2, S.kill_at = S.ops + 1;
     return 0;
   }
   return -1;

@@ -42,6 +42,7 @@ static uint32_t scramble(uint32_t a, uint32_t b, uint32_t c)
 /* How many files WRITER has in a dataset of STEP: the same in all of that step, so that a reader can know. */
 static int file_count(int step, int writer)
 {
+  if (regions_of(step) == REGIONS_ALONE) return 0;
   if (plan.files_most <= 1) return plan.files_most;
   return (int)(scramble((uint32_t)step, (uint32_t)writer, 77) % (unsigned)(plan.files_most + 1));
 }
@@ -165,6 +166,10 @@ int program_check(const char* name, int writer, const char* path, const unsigned
   const char*           last;
 
   if (n == 0 || (plan.logs && strstr(path, "/tracked/") != NULL)) return -1;
+  if (plan.regions && strstr(path, "regions.") != NULL) {
+    int number = regions_find(writer, p, n);
+    return number && strcmp(truth.set[number].name, name) == 0 ? number : 0;
+  }
   if (n < sizeof h) return 0;
   memcpy(&h, p, sizeof h);
   if (h.number < 1 || h.number > truth.sets) return 0;
@@ -184,7 +189,8 @@ int program_files(const dataset* d)
   int i, n = 0;
 
   for (i = 0; i < d->ranks; i++) n += file_count(d->step, i);
-  return n + (plan.logs && d->checkpoint ? d->ranks : 0); /* the records of their logs */
+  if (plan.logs && d->checkpoint) n += d->ranks; /* the records of their logs */
+  return n + (regions_of(d->step) != REGIONS_NONE ? d->ranks : 0);
 }
 
 /* ---- calls ---- */
@@ -225,6 +231,20 @@ static void start_failed(int code)
 
 /* ---- restart ---- */
 
+/* Read the regions of D, which WRITERS ranks wrote; 0 if that fails. */
+static int restart_regions(actor* a, int try, const dataset* d, int writers)
+{
+  regions* r = regions_protect(a->p, 0, writers);
+  int      rc = CALL(a, "SCR_Get_regions", SCR_Get_regions());
+
+  if (rc == SCR_SUCCESS) {
+    truth_loaded(a->p, try, d->name, regions_number(r));
+    regions_check(a->p, r, &truth.set[truth.loaded[try]]);
+  } else if (!S.faults) sim_violation("rank %d: Get_regions %s: %d, %s", a->p->id, d->name, rc, SCR_Last_error());
+  regions_unprotect(a->p, r);
+  return rc == SCR_SUCCESS;
+}
+
 /* Read what this rank needs of D; 0 if some of it cannot be read. */
 static int restart_read(actor* a, int try, const dataset* d)
 {
@@ -239,6 +259,7 @@ static int restart_read(actor* a, int try, const dataset* d)
       else if (S.faults) ok = 0;
       else sim_violation("rank %d: no way to %s: %s", a->p->id, path, SCR_Last_error());
     }
+  if (regions_of(d->step) != REGIONS_NONE) ok &= restart_regions(a, try, d, writers);
   d = &truth.set[truth.loaded[try]];
   if (d->number && d->ranks != writers)
     sim_violation("rank %d: %s was written by %d ranks, and not %d", a->p->id, d->name, d->ranks, writers);
@@ -259,6 +280,35 @@ static void refuse(dataset* d, const char* name, int agreed)
     if (strcmp(truth.set[i].name, name) == 0 && !truth.set[i].gone) truth_moot(&truth.set[i]), truth.set[i].gone = 1;
 }
 
+/* The library has answered whether there is a checkpoint, first of all at the start of a run. */
+static void answered(int have)
+{
+  if (!truth.asked) truth.warnings = (int)world_warnings;
+  truth.asked = 1;
+  truth.have |= have;
+}
+
+/* Restart from the regions of the newest checkpoint.  Returns 0 if the run cannot go on. */
+static int recover(actor* a)
+{
+  char     name[SCR_MAX_FILENAME];
+  regions* r = regions_protect(a->p, 0, 0);
+  int      have = 0, rc = CALL(a, "SCR_Recover", SCR_Recover(&have, name));
+  dataset* d;
+
+  answered(have);
+  if (rc != SCR_SUCCESS) start_failed(rc);
+  if (have) {
+    truth_offer(a->p, name);
+    truth_loaded(a->p, 0, name, regions_number(r));
+    d = &truth.set[truth.loaded[0]];
+    regions_check(a->p, r, d);
+    a->step = d->step;
+  }
+  regions_unprotect(a->p, r);
+  return rc == SCR_SUCCESS;
+}
+
 /* Restart from the newest checkpoint that is good enough.  Returns 0 if the run cannot go on. */
 static int restart(actor* a)
 {
@@ -269,9 +319,7 @@ static int restart(actor* a)
   for (;;) {
     have = 0;
     rc = CALL(a, "SCR_Have_restart", SCR_Have_restart(&have, name));
-    if (!truth.asked) truth.warnings = (int)world_warnings;
-    truth.asked = 1;
-    truth.have |= have;
+    answered(have);
     if (rc != SCR_SUCCESS) {
       start_failed(rc);
       return 0;
@@ -373,27 +421,47 @@ static int write_files(actor* a, const dataset* d)
   return ok;
 }
 
+/* Add the regions to the open dataset; 0 if that fails. */
+static int write_regions(actor* a)
+{
+  int rc = CALL(a, "SCR_Put_regions", SCR_Put_regions());
+
+  if (rc != SCR_SUCCESS && !S.faults) sim_violation("rank %d: Put_regions: %d, %s", a->p->id, rc, SCR_Last_error());
+  return rc == SCR_SUCCESS;
+}
+
 /* Write the dataset of this step.  Returns 0 if the run cannot go on. */
 static int write_dataset(actor* a)
 {
   char     name[NAME_MOST];
   int      kind = (int)draw_step(a, "kind", 8), flags, rc, ok, spoilt = step_one_in(a, "spoilt", 40);
+  int      what = regions_of(a->step);
   int      flushed = truth.wish && plan.signals >= 2 && !S.faults; /* as was asked for before */
   dataset* d;
+  regions* r = NULL;
   talk     words;
   unsigned how;
 
+  if (what == REGIONS_ALONE) kind = spoilt = 0;
   flags = kind == 5 ? SCR_FLAG_OUTPUT : kind >= 6 ? SCR_FLAG_OUTPUT | SCR_FLAG_CHECKPOINT : SCR_FLAG_CHECKPOINT;
   snprintf(name, sizeof name, "%s.%d", flags & SCR_FLAG_CHECKPOINT ? "ckpt" : "out", a->step);
   d = truth_start(name, a->step, flags & SCR_FLAG_CHECKPOINT, flags & SCR_FLAG_OUTPUT);
   if (plan.logs) logs_append(a->p, d);
   how = talk_begin(a, &words);
-  rc = CALL(a, "SCR_Start_output", SCR_Start_output(name, flags));
-  if (rc != SCR_SUCCESS && !S.faults) sim_violation("rank %d: Start_output %s: %s", a->p->id, name, SCR_Last_error());
-  ok = rc == SCR_SUCCESS && write_files(a, d);
-  if (spoilt && a->p->id == plan.members - 1) ok = 0;
-  rc = CALL(a, "SCR_Complete_output", SCR_Complete_output(ok));
+  if (what != REGIONS_NONE) r = regions_protect(a->p, d->number, plan.members);
+  if (what == REGIONS_ALONE) {
+    a->file[0] = '\0';
+    rc = CALL(a, "SCR_Checkpoint", SCR_Checkpoint(name));
+  } else {
+    rc = CALL(a, "SCR_Start_output", SCR_Start_output(name, flags));
+    if (rc != SCR_SUCCESS && !S.faults) sim_violation("rank %d: Start_output %s: %s", a->p->id, name, SCR_Last_error());
+    ok = rc == SCR_SUCCESS && write_files(a, d);
+    if (what == REGIONS_TOO && rc == SCR_SUCCESS) ok &= write_regions(a);
+    if (spoilt && a->p->id == plan.members - 1) ok = 0;
+    rc = CALL(a, "SCR_Complete_output", SCR_Complete_output(ok));
+  }
   talk_end(a, &words, how);
+  if (r) regions_unprotect(a->p, r);
   if (rc == SCR_SUCCESS) {
     if (spoilt) sim_violation("rank %d: Complete_output %s succeeds, though a rank has no files", a->p->id, name);
     flushed = (flushed && d->checkpoint) || (!plan.async && (d->output || plan.flush == 1));
@@ -542,7 +610,7 @@ void* program_run(void* arg)
   }
   truth.inits++;
   if (plan.logs) logs_track(a->p);
-  if (!restart(a)) {
+  if (!(plan.recovers ? recover(a) : restart(a))) {
     if (fate_one_in("end.silent", 4)) return NULL;
     CALL(a, "SCR_Finalize", SCR_Finalize());
     return NULL;

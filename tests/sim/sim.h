@@ -16,6 +16,7 @@
 **   fate.c     what a seed means: the draws, the machine, the parameters, deaths and losses between two lifetimes
 **   program.c  the application: checkpoints, outputs, restarts, what the user asks for
 **   beside.c   a second application in the same job, with a communicator and a prefix of its own
+**   regions.c  memory that the application protects, in place of files or beside them
 **   truth.c    what must be true: the ledger of all that was written, and the checks after each lifetime
 **   audit.c    do the files of the library agree with each other, and with the ledger
 **   model.c    the model of file systems beside a real one
@@ -144,8 +145,10 @@ extern struct sim {
   uint64_t  rng, now, ops;   /* state of the random numbers; virtual nanoseconds; calls in this lifetime */
   uint64_t  kill_at, end_at; /* the call at which somebody is killed, and at which the launcher ends the rest */
   uint64_t  kill_rename;     /* soon after so many renames on the prefix somebody is killed; 0: not so */
-  int       struck;          /* a rank was killed in this lifetime */
-  int       daemon_struck;   /* or a daemon */
+  int       kill_mark;       /* 1: it is when a node has noted that it deletes a dataset; 2: it was */
+  int       struck;          /* a rank was killed in this lifetime, */
+  int       struck_node;     /* on this node */
+  int       daemon_struck;   /* a daemon was */
   uint64_t  hash, switches;  /* of all calls of the seed; loads of variables */
   int       ranks;           /* of this lifetime; rank[0..ranks-1] are its processes, */
   int       processes;       /* then the daemons and commands */

@@ -13,6 +13,7 @@
 #define SUBJECTS_MOST 64
 #define TRIES_MOST    20
 #define LOGS_RANKS    64 /* jobs with logs have no more ranks */
+#define REGIONS_MOST  4096
 
 /* A dataset that the program has begun to write: its number is the order in which that happened, from 1. */
 typedef struct {
@@ -59,6 +60,8 @@ typedef struct {
   int         node_sets;   /* no two ranks of a redundancy set are on the same node */
   int         same_ranks;  /* but only those that as many ranks wrote */
   int         logs;        /* the ranks have logs: 1, and do without them in this lifetime: 2 */
+  int         regions;     /* the elements of the array that the program protects; 0: it has no regions */
+  int         recovers;    /* and SCR_Recover reads them: no dataset has files */
   int         signals;     /* SIGUSR1 asks for a checkpoint: 1, for its flush: 2, and for the end of the run: 3 */
   int         wished;      /* the dataset that the user wants, by SCR_CURRENT; 0: whatever is newest */
   int         fresh;       /* the user begins anew: SCR_FRESH_START */
@@ -208,6 +211,24 @@ void logs_append(process* p, const dataset* d); /* before P writes its files of 
 void logs_restoring(const char* name);          /* it is about to restart from NAME: newer datasets lose their logs */
 int  logs_may_be_lost(const char* name);        /* a restart from NAME may miss a part of a log */
 void logs_restored(process* p, const dataset* d);
+
+/* ---- regions.c: an array and other memory, which the program protects ---- */
+
+/* What datasets of STEP have: files alone, regions too, or regions alone. */
+enum { REGIONS_NONE, REGIONS_TOO, REGIONS_ALONE };
+int regions_of(int step);
+
+/*
+** What P protects, as dataset NUMBER has it, or with 0 as it is before a restart from one of WRITERS ranks; until
+** regions_unprotect.
+*/
+typedef struct regions regions;
+regions*               regions_protect(process* p, int number, int writers);
+void                   regions_unprotect(process* p, regions* r);
+
+int  regions_number(const regions* r);                                    /* the dataset that the array tells */
+void regions_check(const process* p, const regions* r, const dataset* d); /* R must be as in D */
+int  regions_find(int writer, const unsigned char* p, size_t n);          /* as program_check */
 
 /* SCR_Finalize has succeeded on P: nothing of the library is left there. */
 void program_ends(process* p);

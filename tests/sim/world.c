@@ -560,6 +560,7 @@ static void world_strike(void)
     return;
   }
   S.struck = 1;
+  S.struck_node = node;
   if (S.ranks == 0) return;
   S.end_at = S.ops + (world_kill_what == 2 ? 0 : sim_below(3) == 0 ? sim_below(20) : sim_below(2000));
   world_end_time = S.now + WORLD_SECOND;
