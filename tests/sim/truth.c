@@ -303,6 +303,8 @@ dataset* truth_start(const char* name, int step, int checkpoint, int output)
     truth.set[i].moved = 1;
     truth.set[i].left |= !plan.keep; /* deleted before this one, as a warning has said */
   }
+  for (i = truth.offered + 1; i < d->number && truth.offered && S.faults; i++) /* what a fault has kept from use */
+    if (truth.set[i].life < S.life && truth.set[i].told) truth.set[i].cached = 0;
   truth_crowd(d, !plan.keep && full ? 1 : plan.cache_size);
   if (checkpoint) totals.checkpoints++;
   else totals.outputs++;
