@@ -540,6 +540,25 @@ rm -rf "$p" && mkdir "$p"
 check "prerun" 0 "" env SCR_REMOTE_SHELL=sh "$prerun"
 check "prerun, the options of release 3" 0 "" env SCR_REMOTE_SHELL=sh "$prerun" -p "$p" -v
 check "prerun, the directory" 0 "" test -d "$p/.scr" -a -z "$(ls "$p/.scr" | grep -v lock)"
+cat >"$tmp/dies.c" <<'END'
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int unlinkat(int dir, const char* path, int flags)
+{
+  if (strstr(path, "prefix.scr.") != NULL) kill(getpid(), SIGKILL);
+  return (int)syscall(SYS_unlinkat, dir, path, flags);
+}
+int unlink(const char* path) { return unlinkat(-100, path, 0); }
+END
+${CC:-cc} -shared -fPIC -o "$tmp/dies.so" "$tmp/dies.c"
+tried() { find "$p/.scr" -name 'prefix.scr.*.tmp' | wc -l; }
+check "prerun, killed" 137 - env SCR_REMOTE_SHELL=sh LD_PRELOAD="$tmp/dies.so ${LD_PRELOAD-}" "$prerun"
+check "prerun, killed: its file is there" 0 1 tried
+check "prerun, killed: another one" 0 "" env SCR_REMOTE_SHELL=sh "$prerun"
+check "prerun, killed: a run" 0 "" run --steps 10
+check "prerun, killed: the run has removed its file" 0 0 tried
 says "prerun, no prefix" 1 "cannot create the directory /none/.scr" env SCR_REMOTE_SHELL=sh "$prerun" -p /none
 says "prerun, a program is missing" 1 "not ready: a program is missing" env SCR_REMOTE_SHELL=rsh9 "$prerun"
 check "prerun, turned off" 0 "" env SCR_ENABLE=0 "$prerun" -p /none
