@@ -225,7 +225,7 @@ typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 ** and writes; clocks and random numbers; the resource manager.
 **
 ** Uses       nothing
-** Offers     scr_os.*, scr_fence, scr_fences, scr_fence_set, scr_fence_pin, scr_fence_length,
+** Offers     scr_os.*, scr_fence, scr_fences, scr_fence_set, scr_fence_pin, scr_fence_drop, scr_fence_length,
 **            scr_fence_open, scr_fence_enter, scr_fence_link, scr_fence_close, scr_stat_same, scr_os_is_of,
 **            scr_write_all, scr_write_behind, scr_read_all, scr_pwrite_all, scr_pread_all, scr_keep_standard,
 **            scr_is_zero, scr_wtime, scr_time_usec, scr_random; scr_manager, scr_manager_names, scr_manager_here.
@@ -278,7 +278,7 @@ typedef struct scr_fence {
   struct scr_fence* next;
 } scr_fence;
 
-static scr_fence* scr_fence_first; /* the list; what is in it stays there until the process ends */
+static scr_fence* scr_fence_first; /* the list; what is in it stays there until scr_fence_drop */
 static struct {
   scr_fence prefix;  /* around the prefix */
   scr_fence records; /* around the last .scr in it that was looked at */
@@ -323,6 +323,16 @@ SCR_FN void scr_fence_pin(scr_fence* f, const char* dir, int fd)
 SCR_FN void scr_fence_set(scr_fence* f, const char* dir)
 {
   scr_fence_pin(f, dir, *dir ? openat(AT_FDCWD, dir, SCR_O_DIR) : -1);
+}
+
+/* F, whose memory ends now, fences nothing any more. */
+SCR_FN void scr_fence_drop(scr_fence* f)
+{
+  scr_fence** at = &scr_fence_first;
+
+  if (f->pinned) scr_fence_close(f->fd, 0);
+  while (*at != NULL && *at != f) at = &(*at)->next;
+  if (*at == f) *at = f->next;
 }
 
 /* The length of the innermost fenced directory that PATH lies below, which *WHICH fences; 0 if there is none. */
@@ -2508,7 +2518,7 @@ SCR_FN const char* scr_hash_str_or(const scr_hash* h, const char* key, const cha
 **            scr_hash_file_lock_within, scr_hash_file_unlock, scr_sharing,
 **            scr_dir_sync, scr_file_sync, scr_dirs_above, scr_dirs_sync, scr_fsync_enabled, scr_record_bytes_max,
 **            scr_dir_look, scr_file_common, scr_file_hand_over, scr_file_load, scr_file_share,
-**            scr_hash_file_load, scr_lock_open, scr_lock_take.
+**            scr_hash_file_load, scr_lock_open, scr_lock_take, scr_lock_holder.
 ** Invariants
 **   I1  A reader sees the old file or the new one, never a mixture; after success the new one survives a crash.
 **   I2  A file whose length or CRC32 is wrong is reported and never parsed.
@@ -13308,7 +13318,7 @@ SCR_FN void scr_rebuild_clear(const char* dir)
 */
 SCR_FN int scr_rebuild_lock(scr_rebuilder* x, int r)
 {
-  char  dir[SCR_MAX_FILENAME], other[SCR_MAX_FILENAME];
+  char  dir[SCR_MAX_FILENAME], other[SCR_MAX_FILENAME], holder[160];
   char* slash;
   int   i, rc = scr_path_dir_of(x->m[r].red, dir, sizeof dir);
 
@@ -13319,8 +13329,13 @@ SCR_FN int scr_rebuild_lock(scr_rebuilder* x, int r)
   if (rc != SCR_SUCCESS) return rc;
   x->lock[r] = scr_os.open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
   if (x->lock[r] < 0) return SCR_ERRNO("cannot open the directory %s", dir);
-  if (scr_os.flock(x->lock[r], LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) /* not all file systems have locks */
-    return SCR_ERR(SCR_ERR_IO, "another process is rebuilding files in %s; wait until it ends", dir);
+  if (scr_os.flock(x->lock[r], LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) { /* not all file systems have locks */
+    scr_lock_holder(x->lock[r], holder, sizeof holder); /* anybody who can read the directory may be that */
+    return SCR_ERR(SCR_ERR_IO,
+                   "another process is rebuilding files in %s, which is locked%s; wait until it ends, or rebuild a "
+                   "copy of the directory",
+                   dir, holder);
+  }
   slash = strrchr(dir, '/');
   if (strcmp(slash != NULL ? slash + 1 : dir, ".scr") == 0) scr_rebuild_clear(dir);
   return SCR_SUCCESS;
@@ -16213,6 +16228,7 @@ typedef struct {
   int*           node; /* world ranks on this node */
   scr_storedesc* store;
   int            nstores;
+  scr_fence*     fence; /* [nstores + 1]: around the base of the control directory, and around each store */
   scr_reddesc*   red;
   int            nreds;
   char           cntl[SCR_MAX_FILENAME]; /* control directory */
@@ -16996,6 +17012,8 @@ SCR_FN void scr_world_free(scr_world* w)
     scr_free(&w->store[i].dir);
   }
   for (i = 0; i < w->nreds; i++) scr_reddesc_free(&w->red[i]);
+  for (i = 0; i <= w->nstores && w->fence != NULL; i++) scr_fence_drop(&w->fence[i]);
+  scr_free(&w->fence);
   scr_free(&w->group);
   scr_free(&w->store);
   scr_free(&w->red);
@@ -17019,6 +17037,20 @@ SCR_FN int scr_world_host(scr_world* w, int virtual_nodes)
   if (virtual_nodes > 0)
     snprintf(w->home.host, sizeof w->home.host, "%s-v%d", host, (int)((int64_t)w->rank * virtual_nodes / w->ranks));
   else snprintf(w->home.host, sizeof w->home.host, "%s", host);
+  return SCR_SUCCESS;
+}
+
+/*
+** Fence the base of the control directory, BASE, and the stores: where all may write to one, another user may make a
+** link there, once it was emptied while the job runs, which leads to another cache of this user.
+*/
+SCR_FN int scr_world_fence(scr_world* w, const char* base)
+{
+  int i;
+
+  w->fence = (scr_fence*)scr_malloc(((size_t)w->nstores + 1) * sizeof *w->fence);
+  if (w->fence == NULL) return SCR_ERR_OOM();
+  for (i = 0; i <= w->nstores; i++) scr_fence_pin(&w->fence[i], i > 0 ? w->store[i - 1].name : base, -1);
   return SCR_SUCCESS;
 }
 
@@ -17051,6 +17083,7 @@ SCR_FN int scr_world_create(scr_world* w)
   if (rc == SCR_SUCCESS) snprintf(scr_msg_host, sizeof scr_msg_host, "%s", w->home.host);
   rc = scr_groupdescs_create(w, rc);
   if (rc == SCR_SUCCESS) rc = scr_storedescs_create(w);
+  if (rc == SCR_SUCCESS) rc = scr_world_fence(w, base);
   if ((rc = scr_agree(rc, w->comm)) != SCR_SUCCESS) goto out;
 
   /* The first rank of the node locks the directories and sends their names to the others. */

@@ -136,7 +136,7 @@ SCR_FN int halt_with_process(const char* dir, const halt_run* r, const char* act
   rc = remote_run_on(&job, &one, &line, HALT_SECONDS, 0);
   scr_buf_free(&b);
   if (rc == SCR_SUCCESS && job.task->status != 0)
-    rc = SCR_ERR(SCR_ERR_IO, "cannot end the process %ld on %s: %.300s", r->pid, r->host, system_text(job.task, 1));
+    rc = SCR_ERR(SCR_ERR_IO, "cannot end the process %ld on %s: %.300s", r->pid, r->host, system_reason(job.task));
   remote_free(&job);
   hosts_free(&one);
   return rc;

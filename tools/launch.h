@@ -248,7 +248,7 @@ SCR_FN int launch_is_openmpi(const launcher* l)
   int         is;
 
   system_run_one(&t, argv, 1, SYSTEM_SECONDS);
-  text = system_text(&t, 0);
+  text = system_text(&t);
   is = strstr(text, "Open MPI") != NULL || strstr(text, "OpenRTE") != NULL || strstr(text, "PRRTE") != NULL;
   scr_buf_free(&t.out);
   return is;

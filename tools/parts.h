@@ -154,7 +154,7 @@ SCR_FN int parts_kill_node(const char* command, const char* victim)
   system_run_one(&t, argv, 1, PARTS_SECONDS);
   if (t.status != 0)
     rc = SCR_ERR(SCR_ERR_IO, "`%.200s %s` failed with exit code %d: %.300s", command, victim, t.status,
-                 system_text(&t, 1));
+                 system_reason(&t));
   scr_buf_free(&t.out);
   scr_free(&line);
   return rc;

@@ -151,7 +151,7 @@ SCR_FN void remote_settle(remote_carrier* c, system_task* t)
 
   if (answer->status != REMOTE_SILENT) return;
   if (c->form == REMOTE_ALONE && (t->status == REMOTE_LOST || t->status == 127) && j->node[c->member[0]].why != NULL) {
-    remote_blame(j, c->member[0], system_text(t, 1)); /* why srun has not reached it is known already */
+    remote_blame(j, c->member[0], system_reason(t)); /* why srun has not reached it is known already */
     return;
   }
   answer->status = t->status;

@@ -211,7 +211,7 @@ SCR_FN void scavenge_say(const char* what)
 /* Print what T, on HOST, has said but for its progress; and why it has not ended well. */
 SCR_FN void scavenge_report(system_task* t, const char* host, double seconds)
 {
-  char *line = system_text(t, 0), *next;
+  char *line = system_text(t), *next;
   char  text[SCR_ERR_TEXT_MAX];
 
   for (; *line != '\0'; line = next) {

@@ -149,7 +149,7 @@ static int check_node_test(const char* command)
   if (t.status == SYSTEM_TIMEOUT)
     rc = SCR_ERR(SCR_ERR_IO, "the test %.200s has not ended within %d s", command, CHECK_NODE_SECONDS);
   else if (t.status != 0)
-    rc = SCR_ERR(SCR_ERR_IO, "the test %.200s failed with exit code %d: %.300s", command, t.status, system_text(&t, 1));
+    rc = SCR_ERR(SCR_ERR_IO, "the test %.200s failed with exit code %d: %.300s", command, t.status, system_reason(&t));
   scr_buf_free(&t.out);
   return rc;
 }

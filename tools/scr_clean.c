@@ -323,18 +323,6 @@ static int clean_note(void)
   return scr_record_close(&file, rc, 1);
 }
 
-/* Why T has failed: its last line, behind warnings. */
-static const char* clean_reason(system_task* t)
-{
-  char*  text = system_text(t, 0);
-  char*  end;
-  size_t n = strlen(text);
-
-  while (n > 0 && isspace((unsigned char)text[n - 1])) text[--n] = '\0';
-  end = strrchr(text, '\n');
-  return end != NULL ? end + 1 : text;
-}
-
 /* Clean all nodes of the last run, which must have ended.  *BAD becomes 1 if one keeps something. */
 static int clean_all(int* bad)
 {
@@ -362,7 +350,7 @@ static int clean_all(int* bad)
   if (rc == SCR_SUCCESS) rc = remote_begin(&job);
   if (rc == SCR_SUCCESS) rc = remote_run(&job);
   for (i = 0; i < l.node.n && rc == SCR_SUCCESS; i++) {
-    const char* text = job.task[i].status == SYSTEM_TIMEOUT ? "no answer" : clean_reason(&job.task[i]);
+    const char* text = job.task[i].status == SYSTEM_TIMEOUT ? "no answer" : system_reason(&job.task[i]);
     if (job.task[i].status == 0 && !clean_job.verbose) continue;
     tool_print(l.node.name[i]);
     printf(": ");

@@ -232,9 +232,9 @@ static int inspect_ask(const hosts* nodes, const char* prefix, const char* dir, 
   rc = remote_run_on(&job, nodes, &line, (double)timeout, 0);
   for (i = 0; i < nodes->n && rc == SCR_SUCCESS; i++) {
     system_task* t = &job.task[i];
-    rc = inspect_read(all, system_text(t, 0));
+    rc = inspect_read(all, system_text(t));
     if (t->status == SYSTEM_TIMEOUT) scr_warn("%s has not answered within %d s", nodes->name[i], (int)timeout);
-    else if (t->status != 0) scr_warn("%s: exit code %d: %s", nodes->name[i], t->status, system_text(t, 1));
+    else if (t->status != 0) scr_warn("%s: exit code %d: %s", nodes->name[i], t->status, system_reason(t));
   }
   remote_free(&job);
   scr_buf_free(&command);

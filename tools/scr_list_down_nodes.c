@@ -132,12 +132,12 @@ static int list_down_command(const list_down* l, const scr_hash* params, scr_buf
 /* The reason that T, a test of a node, gives; NULL if the node passed. */
 static char* list_down_reason(system_task* t, int64_t timeout)
 {
-  char* fail = strstr(system_text(t, 0), "FAIL: ");
+  char* fail = strstr(system_text(t), "FAIL: ");
 
-  if (t->status == 0 && strstr(system_text(t, 0), "PASS") != NULL) return NULL;
+  if (t->status == 0 && strstr(system_text(t), "PASS") != NULL) return NULL;
   if (t->status == SYSTEM_TIMEOUT) return scr_strdupf("the test of the node has not ended within %d s", (int)timeout);
   if (fail != NULL) return scr_strdupf("%.*s", (int)strcspn(fail + 6, "\r\n"), fail + 6);
-  return scr_strdupf("scr_check_node could not run there, exit code %d: %.900s", t->status, system_text(t, 1));
+  return scr_strdupf("scr_check_node could not run there, exit code %d: %.900s", t->status, system_reason(t));
 }
 
 /* Ping those of SILENT; exit code 1 of ping means no answer, and any other error tells nothing about the node. */
@@ -188,7 +188,7 @@ static int list_down_test(list_down* l, const scr_hash* params)
     char*        why = list_down_reason(t, l->timeout);
     hosts        one = {&left.name[i], 1};
     if (why != NULL) list_down_note(l, &one, why);
-    if (why != NULL && t->status != SYSTEM_TIMEOUT && strstr(system_text(t, 0), "FAIL: ") == NULL &&
+    if (why != NULL && t->status != SYSTEM_TIMEOUT && strstr(system_text(t), "FAIL: ") == NULL &&
         !system_is_here(left.name[i]))
       rc = hosts_add(&silent, left.name[i]);
     scr_free(&why);

@@ -599,7 +599,7 @@ static int run_step_back(run_job* j, const run_checkpoint* c)
   }
   run_say("the next one starts from %s; `scr_index --current %s` chooses the newer one again", older.name, c->name);
   run_command("scr_index", choose, 1);
-  setenv("SCR_CURRENT", older.name, 1); /* which counts once in a job, but before what it was set to */
+  tool_setenv("SCR_CURRENT", older.name); /* which counts once in a job, but before what it was set to */
   j->back = older.id;
   j->tried = 0;
   return 1;
@@ -1036,7 +1036,7 @@ SCR_FN int run_main(int argc, char** argv)
   if ((real = tool_real(j.prefix)) == NULL) return tool_fail(argv[0], 1, scr_err_text);
   j.prefix = arguments[1] = real;
   code = 1;
-  if (setenv("SCR_PREFIX", real, 1) == 0 && (j.params = tool_params(real)) != NULL) run_catch(&j);
+  if (tool_setenv("SCR_PREFIX", real) == SCR_SUCCESS && (j.params = tool_params(real)) != NULL) run_catch(&j);
   if (j.params == NULL || scr_param_int(j.params, "SCR_ENABLE", &enable) != SCR_SUCCESS ||
       (enable && run_prepare(&j) != SCR_SUCCESS))
     tool_fail(argv[0], 1, scr_err_text);

@@ -291,7 +291,7 @@ static int test_system_run_part(test_system* t, const char* name, int report)
   for (i = 0; i < up.n && rc == SCR_SUCCESS; i++) {
     system_task* task = &t->task[i];
     if (task->status == 0) {
-      test_system_take(t, test_system_find(t, up.name[i]), system_text(task, 0));
+      test_system_take(t, test_system_find(t, up.name[i]), system_text(task));
       continue;
     }
     bad++;
@@ -302,7 +302,7 @@ static int test_system_run_part(test_system* t, const char* name, int report)
     else if (report)
       test_system_say(
           t, TEST_SYSTEM_FAILED, "remote", "SCR_REMOTE_SHELL is the command that gets a host and a line for its shell",
-          "%s: the commands cannot run there, exit code %d: %.300s", up.name[i], task->status, system_text(task, 1));
+          "%s: the commands cannot run there, exit code %d: %.300s", up.name[i], task->status, system_reason(task));
   }
   if (report && bad == 0 && up.n > 0 && rc == SCR_SUCCESS)
     test_system_say(t, TEST_SYSTEM_OK, "remote", NULL, "commands run on %d of %d nodes", up.n, t->nodes.n);
@@ -666,7 +666,7 @@ static int test_system_ask_ending(test_system* t, const hosts* all)
     test_system_say(t, TEST_SYSTEM_FAILED, "job end", TEST_SYSTEM_ENDING,
                     "%s: srun starts no job steps in a job that ends, and the remote shell does not reach the node: "
                     "%.300s",
-                    all->name[i], job.task[i].status == SYSTEM_TIMEOUT ? "no answer" : system_text(&job.task[i], 1));
+                    all->name[i], job.task[i].status == SYSTEM_TIMEOUT ? "no answer" : system_reason(&job.task[i]));
   }
   if (rc == SCR_SUCCESS && bad == 0)
     test_system_say(t, TEST_SYSTEM_OK, "job end", NULL,
@@ -737,7 +737,7 @@ static int test_system_launch(const test_system* t, int number, const hosts* dow
     *seconds = scr_wtime() - start;
     *status = task.status;
     scr_free(out);
-    *out = scr_strdup(system_text(&task, 0));
+    *out = scr_strdup(system_text(&task));
     scr_buf_free(&task.out);
     if (rc == SCR_SUCCESS && *out == NULL) rc = SCR_ERR_OOM();
   }
@@ -931,9 +931,11 @@ static int test_system_environment(const test_system* t, const char* dir)
   if (rc != SCR_SUCCESS) return rc;
   for (i = 0; i < sizeof unset / sizeof *unset; i++) unsetenv(unset[i]);
   snprintf(job, sizeof job, "%s.%s", t->tag, tool_name(dir));
-  bad = setenv("SCR_PREFIX", dir, 1) < 0 || setenv("SCR_JOB_ID", job, 1) < 0 || setenv("SCR_LOG_ENABLE", "1", 1) < 0 ||
-        setenv("SCR_LOG_TXT_ENABLE", "1", 1) < 0 || setenv("SCR_LOG_SYSLOG_ENABLE", "0", 1) < 0 ||
-        ((fd = scr_file_trusted(conf, &why)) >= 0 && why == NULL && setenv("SCR_CONF_FILE", conf, 0) < 0);
+  bad = tool_setenv("SCR_PREFIX", dir) != SCR_SUCCESS || setenv("SCR_JOB_ID", job, 1) < 0 ||
+        setenv("SCR_LOG_ENABLE", "1", 1) < 0 || setenv("SCR_LOG_TXT_ENABLE", "1", 1) < 0 ||
+        setenv("SCR_LOG_SYSLOG_ENABLE", "0", 1) < 0 ||
+        ((fd = scr_file_trusted(conf, &why)) >= 0 && why == NULL && getenv("SCR_CONF_FILE") == NULL &&
+         tool_setenv("SCR_CONF_FILE", conf) != SCR_SUCCESS);
   if (fd >= 0) scr_os.close(fd);
   if (bad) return SCR_ERR_OOM();
   return chdir(dir) == 0 ? SCR_SUCCESS : SCR_ERRNO("cannot change to %s", dir);
@@ -1015,7 +1017,7 @@ static void test_system_late_run(system_task* task)
 static void test_system_keep(system_task* task, const char* dir)
 {
   char        path[SCR_MAX_FILENAME];
-  const char* text = system_text(task, 0);
+  const char* text = system_text(task);
   int         fd;
 
   if (scr_fmt(path, sizeof path, "%s.log", dir) != SCR_SUCCESS) return;
@@ -1107,14 +1109,14 @@ static int test_system_logged(const char* dir, const char* name)
 static void test_system_restart(test_system* t, const char* name, const char* dir, system_task* lost, const char* calm)
 {
   static const char last[] = "its output is in";
-  int               same = test_system_compare(t, calm, system_text(lost, 0));
+  int               same = test_system_compare(t, calm, system_text(lost));
   int               result = TEST_SYSTEM_FAILED;
   const char*       how = test_system_logged(dir, "event=REBUILD_SUCCESS") ? ", rebuilt what was lost," : "";
 
   if (t->returned <= 0)
     test_system_say(t, result = TEST_SYSTEM_UNKNOWN, name, test_system_no_return(t),
                     "there was no second run, because the launcher has not returned; %s %s.log", last, dir);
-  else if (strstr(system_text(lost, 0), ": run 2, ") == NULL)
+  else if (strstr(system_text(lost), ": run 2, ") == NULL)
     test_system_say(t, result, name, "SCR_MIN_NODES is what a run needs; or allocate a node more",
                     "there was no second run; %s %s.log", last, dir);
   else if (lost->status != 0)
@@ -1157,7 +1159,7 @@ static void test_system_node_death(test_system* t, const char* victim, const cha
 static void test_system_not_killed(test_system* t, const char* name, const char* dir, system_task* task, int node)
 {
   static const char running[] = "the program has to run on for some time after its first checkpoint";
-  char*             why = system_text(task, 0);
+  char*             why = system_text(task);
   const char*       advice = running;
 
   if (node && strncmp(why, "killing ", 8) == 0)
@@ -1175,7 +1177,7 @@ static int test_system_failure(test_system* t, const char* dir, system_task* tas
 {
   const char* name = node ? "node death" : "process death";
   char        victim[SYSTEM_HOST_MAX] = "";
-  const char *done = strstr(system_text(&task[1], 0), "killed "), *ended;
+  const char *done = strstr(system_text(&task[1]), "killed "), *ended;
   int         code = -1;
 
   if (done == NULL || t->killed <= 0) {
@@ -1184,8 +1186,8 @@ static int test_system_failure(test_system* t, const char* dir, system_task* tas
   }
   sscanf(done, "killed %255[^\n]", victim);
   if (node && test_system_find(t, victim) >= 0) hosts_add(&t->down, victim);
-  if (node) test_system_node_death(t, victim, system_text(&task[0], 0));
-  if ((ended = strstr(system_text(&task[0], 0), ": run 1 has ended")) != NULL)
+  if (node) test_system_node_death(t, victim, system_text(&task[0]));
+  if ((ended = strstr(system_text(&task[0]), ": run 1 has ended")) != NULL)
     sscanf(ended, ": run 1 has ended after %*f s, with exit code %d", &code);
   if (t->returned > 0 && code == 0)
     test_system_say(t, TEST_SYSTEM_FAILED, name, TEST_SYSTEM_ZERO, "%s returned exit code 0 after %s was killed",
@@ -1219,7 +1221,7 @@ static int test_system_fail(test_system* t, const char* program, int node, const
     if (calm != NULL) test_system_restart(t, node ? "restart elsewhere" : "restart", dir, &task[0], calm);
     else if (t->returned <= 0)
       test_system_say(t, TEST_SYSTEM_UNKNOWN, "run again", "--program tests it with MPI", "there was no second run");
-    else if (strstr(system_text(&task[0], 0), ": run 2, ") != NULL && task[0].status == 0)
+    else if (strstr(system_text(&task[0]), ": run 2, ") != NULL && task[0].status == 0)
       test_system_say(t, TEST_SYSTEM_OK, "run again", NULL, "a second run, without the node, has ended well");
     else {
       test_system_say(t, TEST_SYSTEM_FAILED, "run again",
@@ -1248,11 +1250,11 @@ static int test_system_program(test_system* t)
                     made ? "checkpoints" : "no checkpoint", dir);
     t->keep = 1;
   } else if (rc == SCR_SUCCESS) {
-    if (t->answer != NULL && test_system_compare(t, system_text(&calm[0], 0), system_text(&calm[0], 0)) < 0)
+    if (t->answer != NULL && test_system_compare(t, system_text(&calm[0]), system_text(&calm[0])) < 0)
       test_system_say(t, TEST_SYSTEM_FAILED, "program", "--answer is an extended regular expression",
                       "its output has nothing that matches %.200s", t->answer);
-    rc = test_system_fail(t, t->program, 0, "", system_text(&calm[0], 0));
-    if (rc == SCR_SUCCESS && t->kill != NULL) rc = test_system_fail(t, t->program, 1, "", system_text(&calm[0], 0));
+    rc = test_system_fail(t, t->program, 0, "", system_text(&calm[0]));
+    if (rc == SCR_SUCCESS && t->kill != NULL) rc = test_system_fail(t, t->program, 1, "", system_text(&calm[0]));
   }
   scr_buf_free(&calm[0].out);
   return rc;

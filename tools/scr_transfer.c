@@ -1,4 +1,5 @@
 /* scr_transfer - the daemon of a node that copies what asynchronous flushes leave to it.  No MPI. */
+#include "cache.h"
 #include "dirs.h"
 
 #include <glob.h>
@@ -35,12 +36,13 @@ enum { OPT_TRANSFER_EXIT = 1001 };
 
 /* A control directory that this daemon serves. */
 typedef struct {
-  char     cntl[SCR_MAX_FILENAME];
-  int      life;   /* descriptor of the lock that says so */
-  double   start;  /* when the last burst began, or should have begun, */
-  double   worked; /* how long it worked, */
-  uint64_t moved;  /* and its bytes */
-  double   rest;   /* when to look again whether its run may copy */
+  char       cntl[SCR_MAX_FILENAME];
+  scr_fence* held;   /* around it, as it was when it was checked */
+  int        life;   /* descriptor of the lock that says so */
+  double     start;  /* when the last burst began, or should have begun, */
+  double     worked; /* how long it worked, */
+  uint64_t   moved;  /* and its bytes */
+  double     rest;   /* when to look again whether its run may copy */
 } transfer_node;
 
 static struct {
@@ -269,6 +271,8 @@ static void transfer_drop(void)
         stat(path, &there) == 0 && scr_stat_same(&mine, &there))
       continue;
     scr_os.close(n->life);
+    scr_fence_drop(n->held);
+    scr_free(&n->held);
     *n = transfer_daemon.node[--transfer_daemon.nodes];
   }
 }
@@ -279,22 +283,27 @@ static int transfer_add(const char* cntl)
   char           path[SCR_MAX_FILENAME];
   scr_transfer   t;
   transfer_node* n;
+  scr_fence*     held;
   int            i, fd = -1, rc = scr_transfer_daemon_path(cntl, path, sizeof path);
 
   for (i = 0; i < transfer_daemon.nodes; i++)
     if (strcmp(transfer_daemon.node[i].cntl, cntl) == 0) return SCR_SUCCESS;
-  if (rc == SCR_SUCCESS) rc = scr_private_check(cntl);
+  if ((held = (scr_fence*)scr_malloc(sizeof *held)) == NULL) return SCR_ERR_OOM();
+  if (rc == SCR_SUCCESS) rc = cache_hold(held, cntl);
   if (rc == SCR_SUCCESS) rc = scr_lock_open(path, &fd);
   if (rc == SCR_SUCCESS) rc = scr_lock_take(fd, path, TRANSFER_POLL_SECONDS); /* who only asks holds it for a moment */
   if (rc == SCR_SUCCESS && !scr_grow(&transfer_daemon.node, transfer_daemon.nodes, sizeof *transfer_daemon.node))
     rc = SCR_ERR_OOM();
   if (rc != SCR_SUCCESS) {
     if (fd >= 0) scr_os.close(fd);
+    scr_fence_drop(held);
+    scr_free(&held);
     return rc;
   }
   n = &transfer_daemon.node[transfer_daemon.nodes++];
   memset(n, 0, sizeof *n);
   snprintf(n->cntl, sizeof n->cntl, "%s", cntl);
+  n->held = held;
   n->life = fd;
   rc = scr_transfer_open(&t, cntl); /* an EXIT was for the daemon before this one */
   if (strcmp(scr_hash_str_or(t.h, "COMMAND", "EXIT"), "EXIT") == 0) scr_hash_util_set_str(t.h, "COMMAND", "RUN");
@@ -374,16 +383,17 @@ static int transfer_run(const char* dir)
 /* Tell the daemon that serves CNTL, if there is one, to end, and wait until it has. */
 static int transfer_exit(const char* cntl)
 {
-  scr_transfer t;
-  double       end = scr_wtime() + TRANSFER_EXIT_SECONDS;
-  struct stat  st;
-  int          rc = SCR_SUCCESS;
+  static scr_fence held;
+  scr_transfer     t;
+  double           end = scr_wtime() + TRANSFER_EXIT_SECONDS;
+  struct stat      st;
+  int              rc = SCR_SUCCESS;
 
   while (rc == SCR_SUCCESS && scr_transfer_is_served(cntl)) { /* again and again: a run may say RUN at the same time */
     if (geteuid() == 0 && lstat(cntl, &st) == 0 && st.st_uid != 0 &&
         (setgroups(0, NULL) < 0 || setegid(st.st_gid) < 0 || seteuid(st.st_uid) < 0)) /* who may have links there */
       return SCR_ERRNO("cannot become user %lu, who owns %s", (unsigned long)st.st_uid, cntl);
-    if ((rc = scr_private_check(cntl)) != SCR_SUCCESS) return rc;
+    if ((rc = cache_hold(&held, cntl)) != SCR_SUCCESS) return rc;
     rc = scr_transfer_open(&t, cntl);
     scr_hash_util_set_str(t.h, "COMMAND", "EXIT");
     rc = scr_transfer_close(&t, rc, 1);

@@ -32,14 +32,22 @@ typedef struct system_task {
   double  began, end; /* when it was started, and when its time is over */
 } system_task;
 
-/* What T printed, up to the first end of a line if LINE is set. */
-SCR_FN char* system_text(system_task* t, int line)
+/* What T printed. */
+SCR_FN char* system_text(system_task* t)
 {
   static char nothing[1] = "";
-  char*       text = t->out.p != NULL ? t->out.p : nothing;
+  return t->out.p != NULL ? t->out.p : nothing;
+}
 
-  if (line) text[strcspn(text, "\r\n")] = '\0';
-  return text;
+/* Why T has failed: the last line that it printed, as banners and warnings stand before it. */
+SCR_FN const char* system_reason(system_task* t)
+{
+  char*  text = system_text(t);
+  size_t n = strlen(text);
+
+  while (n > 0 && isspace((unsigned char)text[n - 1])) text[--n] = '\0';
+  while (n > 0 && text[n - 1] != '\n' && text[n - 1] != '\r') n--;
+  return text + n;
 }
 
 /* Start T in a group of its own, so that a time limit ends its children too. */
@@ -166,7 +174,7 @@ SCR_FN int system_ask(const char* command, char** text)
   if (t.status == SYSTEM_TIMEOUT)
     rc = SCR_ERR(SCR_ERR_IO, "`%.300s` has not answered within %d s", command, SYSTEM_SECONDS);
   else if (t.status != 0) rc = SCR_ERR(SCR_ERR_IO, "`%.300s` failed with exit code %d", command, t.status);
-  else *text = scr_strdup(system_text(&t, 0));
+  else *text = scr_strdup(system_text(&t));
   if (rc != SCR_SUCCESS) *text = NULL;
   scr_buf_free(&t.out);
   return rc;
@@ -228,7 +236,7 @@ SCR_FN int system_run_sibling(const char* name, const char* const* arguments, in
 
   system_sibling_line(name, arguments, path, argv);
   system_run_one(&t, argv, both, seconds);
-  *out = scr_strdup(system_text(&t, 0));
+  *out = scr_strdup(system_text(&t));
   scr_buf_free(&t.out);
   return t.status;
 }

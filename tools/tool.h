@@ -172,13 +172,31 @@ SCR_FN char* tool_real(const char* prefix)
   return NULL;
 }
 
+/* Set the parameter NAME to VALUE in the environment, where a '$' would be a variable (scr_params_env_value). */
+SCR_FN int tool_setenv(const char* name, const char* value)
+{
+  scr_buf b = {NULL, 0, 0, 0};
+  int     rc;
+
+  for (; *value != '\0'; value++) {
+    if (*value == '$') scr_buf_add(&b, "\\", 1);
+    scr_buf_add(&b, value, 1);
+  }
+  scr_buf_add(&b, "", 1);
+  rc = b.failed || setenv(name, b.p, 1) < 0 ? SCR_ERR_OOM() : SCR_SUCCESS;
+  scr_buf_free(&b);
+  return rc;
+}
+
 /* The parameters of a run over PREFIX, which leads to the user file; NULL after an error. */
 SCR_FN scr_hash* tool_params(const char* prefix)
 {
   scr_hash* params = scr_hash_new();
 
-  if (params == NULL || (strcmp(prefix, tool_prefix_name()) != 0 && setenv("SCR_PREFIX", prefix, 1) < 0)) SCR_ERR_OOM();
-  else if (scr_params_read(params) == SCR_SUCCESS) return params;
+  if (params == NULL) SCR_ERR_OOM();
+  else if ((strcmp(prefix, tool_prefix_name()) == 0 || tool_setenv("SCR_PREFIX", prefix) == SCR_SUCCESS) &&
+           scr_params_read(params) == SCR_SUCCESS)
+    return params;
   scr_hash_delete(&params);
   return NULL;
 }

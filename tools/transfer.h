@@ -139,7 +139,7 @@ SCR_FN int transfer_end(const scr_hash* params, const char* prefix, const char* 
   for (i = 0; i < where.n && rc == SCR_SUCCESS; i++)
     if (job.task[i].status != 0)
       scr_warn("the process scr_transfer on %s may live on: %.300s", where.name[i],
-               job.task[i].status == SYSTEM_TIMEOUT ? "no answer" : system_text(&job.task[i], 1));
+               job.task[i].status == SYSTEM_TIMEOUT ? "no answer" : system_reason(&job.task[i]));
   remote_free(&job);
   for (i = 0; command != NULL && i < l.node.n; i++) scr_free(&command[i]);
   scr_free(&command);

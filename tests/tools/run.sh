@@ -63,6 +63,12 @@ new
 says "any launcher" 0 "^it's \$HOME a  b$" "$run" sh -c 'echo "$0" "$1"' "it's \$HOME" "a  b"
 says "any launcher, its name" 3 "run 1 has ended .* with exit code 3" "$run" sh -c 'exit 3'
 check "the prefix of the run" 0 "$p" sh -c '"$1" sh -c "echo \$SCR_PREFIX" | sed -n /^scr_run/!p | head -n 1' sh "$run"
+mkdir "$tmp/its\$USER" # its name is itself, and not a variable
+its() { env -u SCR_PREFIX "$run" "$@" env "$BIN/scr_prefix" | sed -n '/^scr_run/!p' | head -n 1; }
+check "a prefix with a dollar, by its name" 0 "$tmp/its\$USER" its --prefix "$tmp/its\$USER"
+cd "$tmp/its\$USER" || exit 1
+check "a prefix with a dollar, the working directory" 0 "$tmp/its\$USER" its
+cd "$p" || exit 1
 nodes="env SCR_NODELIST=n[1-4] $run"
 says "a template" 0 "^n1,n2,n3,n4 8 x y$" $nodes --launcher 'echo {nodes} {np}' --np 8 x y
 mkdir "$tmp/bin" && ln -s "$(type -P true)" "$tmp/bin/srun" # its arguments are in the line of the step

@@ -573,7 +573,10 @@ says "a link out of the dataset" 1 "ck/rank_1 is a symbolic link" "$rebuild" "$d
 rm "$d/ck/rank_1"
 : >"$d/.scr/2_of_4_in_0.xor.new.9"
 check "a directory that is in use" 1 "" flock "$d/.scr" "$rebuild" "$d"
-says "a directory that is in use, the reason" 1 "another process is rebuilding files in $d/.scr" flock "$d/.scr" "$rebuild" "$d"
+says "a directory that is in use, the reason" 1 "another process is rebuilding files in $d/.scr, which is locked by process [0-9]* " flock "$d/.scr" "$rebuild" "$d"
+cp -a "$d" "$tmp/copied"
+says "a directory that is in use, a copy of it" 0 "rebuilt" flock "$d/.scr" "$rebuild" "$tmp/copied"
+check "a directory that is in use, a copy of it, the files" 0 "" diff -r "$data/sets/xor" "$tmp/copied"
 says "remainders of another attempt" 0 "rebuilt" "$rebuild" "$d"
 check "remainders of another attempt are gone" 0 "" diff -r "$data/sets/xor" "$d"
 for r in 0 1 2 3; do # the ranks on directories of their own

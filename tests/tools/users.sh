@@ -714,6 +714,27 @@ says "a lock of root's" 1 "index.scr.lock, which belongs to user 0, in a directo
 check "the remedy" 0 "" as $mine rm -f "$p/.scr/index.scr.lock"
 check "after it" 0 - as $mine scr_index -p "$p" --current step.1
 
+# ---- a base is emptied while a job runs, and gets a link of theirs to another cache of mine
+fresh 755
+rm -rf "$tmp/prefix2" "$tmp/base2" && mkdir "$tmp/prefix2" && mkdir -m 1777 "$tmp/base2" && chown $mine "$tmp/prefix2"
+chmod 1777 "$tmp/base2" # whatever the umask
+second() { SCR_PREFIX=$tmp/prefix2 SCR_CNTL_BASE=$tmp/base2 SCR_CACHE_BASE=$tmp/base2 SCR_FLUSH=0 job "$1"; }
+of_second() { find "$tmp/base2" -type f ! -name '*.lock' -exec cksum {} + | sort; }
+check "a second job" 0 "" second 3
+of_second >"$tmp/was"
+printf '#!/bin/sh\n[ "$1" != 3 ] || { rm -rf "%s"; : >"%s"; while [ ! -L "%s" ]; do sleep 0.02; done; }\n' \
+  "$base/$mine" "$tmp/home/emptied" "$base/$mine" >"$tmp/step"
+(until [ -e "$tmp/home/emptied" ]; do sleep 0.02; done && they ln -s "$tmp/base2/$mine" "$base/$mine") &
+SCR_FLUSH=0 check "a link in place of a cache that was emptied: the job ends" 0 "" job 5
+wait $!
+tell "a link in place of a cache that was emptied" "$base/$mine/.* it is, or lies behind, a link that is not followed"
+check "a link in place of a cache that was emptied: checkpoints fail" 0 3 grep -c "^step [345]: checkpoint failed" "$tmp/said"
+of_second >"$tmp/is"
+check "a link in place of a cache that was emptied: the other cache" 0 "" cmp "$tmp/was" "$tmp/is"
+printf '#!/bin/sh\n' >"$tmp/step"
+check "a link in place of a cache that was emptied: the other job" 0 "" second 4
+check "a link in place of a cache that was emptied: it restarts" 0 "restarted from step.3" grep restarted "$tmp/said"
+
 # ---- while it flushes
 # swapped WHAT SETTING...: a job flushes while what the array args says (DIRECTORY LINK ASIDE...) is swapped again and again
 swapped() {
