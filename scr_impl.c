@@ -10703,7 +10703,8 @@ SCR_FN int scr_publish_may_meet(const scr_publication* p, const scr_index_item* 
 
 /*
 ** Returns 1 if IT of the index keeps its files although P has the same paths: it is newer, and not refused where P is
-** not; or it is good, and P, a checkpoint alone, is refused.
+** not; or it is good, and P, a checkpoint, is refused.  Only output that is refused as a checkpoint takes the places of
+** older output.
 */
 SCR_FN int scr_publish_stands(const scr_publication* p, const scr_index_item* it)
 {
@@ -10711,7 +10712,7 @@ SCR_FN int scr_publish_stands(const scr_publication* p, const scr_index_item* it
 
   if (p->is_chosen) return 0;
   if (p->mark == SCR_MARK_NONE) return newer && good;
-  return newer || (good && scr_desc_is_pure(&p->desc));
+  return newer || (good && (scr_desc_is_pure(&p->desc) || (scr_desc_is_ckpt(&p->desc) && scr_desc_is_ckpt(&it->desc))));
 }
 
 /* List the rivals of P in INDEX; the caller frees p->rival. */
@@ -10918,7 +10919,8 @@ SCR_FN int scr_publish_done(const scr_publication* p)
 **                CHECKPOINT, JOBID, RANKS, SUPERSEDED <id>, ENDED 1, WHERE}: where the cached datasets are, which of
 **                them still have to be flushed, and which complete checkpoints no later run could reach;
 **                PASSED/<id>/NAME: a checkpoint in the cache that is offered only if the user chooses it; LAST/<id>:
-**                the last id assigned when the run began, or that of a dataset that it has started on the prefix since;
+**                the last id assigned when the run began, or that of a dataset that it has started on the prefix since,
+**                or forgotten;
 **                NOTES_LOST 1: an earlier file was damaged; SERIAL/<n>: counts the writes, those to flush.scr.spare on
 **                a full prefix included
 **
@@ -11045,13 +11047,14 @@ SCR_FN int scr_flush_file_before(const scr_record* r, int id)
   return best;
 }
 
-/* Forget dataset ID; returns 0 if there is nothing to forget. */
+/* Forget dataset ID, but for its id, which does not recur; returns 0 if there is nothing to forget. */
 SCR_FN int scr_flush_file_remove(scr_record* r, int id)
 {
   int known = scr_hash_get_kv_int(r->h, "DSET", id) != NULL || scr_hash_get_kv_int(r->h, "PASSED", id) != NULL;
 
   scr_hash_unset_kv_int(r->h, "DSET", id);
   scr_hash_unset_kv_int(r->h, "PASSED", id);
+  if (known && id > scr_hash_int_or(r->h, "LAST", 0)) scr_hash_util_set_int(r->h, "LAST", id);
   return known;
 }
 
@@ -17258,6 +17261,7 @@ typedef struct {
   int              ranks_asked; /* 1: the application knows how many ranks wrote it */
   int              no_place;    /* 1: this node has failed to take a file of it out of a container */
   int              accepted;    /* 1: SCR_Complete_restart has accepted it */
+  int              over;        /* 1: the run ends */
 } scr_reading;
 
 /* What the helper removes behind the application.  All zeros: nothing. */
@@ -21226,7 +21230,7 @@ SCR_FN int scr_flush_find_replaced(scr_flush* f)
     scr_rival*         r = &f->to.rival[i];
     const scr_dataset* ds = scr_dataset_find(r->identity.id);
     rc = scr_flush_compare(f, r, exist);
-    if (rc == SCR_SUCCESS && r->hit && !r->stands && r->identity.id == scr.reading.id &&
+    if (rc == SCR_SUCCESS && r->hit && !r->stands && r->identity.id == scr.reading.id && !scr.reading.over &&
         scr_identity_same(&r->identity, &scr.reading.desc.identity) && (ds == NULL || ds->life != SCR_REJECTED))
       rc = SCR_ERR(SCR_ERR_BUSY,
                    "dataset %d is not copied to %s now: it would replace files of dataset %d, which is read", f->id,
@@ -21236,9 +21240,10 @@ SCR_FN int scr_flush_find_replaced(scr_flush* f)
     if (!r->unread && (r->ckpt || f->to.mark != SCR_MARK_NONE || !scr_desc_is_ckpt(&f->to.desc)))
       f->superseded = r->identity.id; /* output does not stand for a checkpoint, but newer checkpoints do */
     else if (!r->ckpt && v.max[NEWEST] > f->id) f->superseded = (int)v.max[NEWEST];
-    if (f->superseded && !r->ckpt && !scr_desc_is_pure(&f->to.desc) && scr.world.rank == 0)
-      scr_warn("output %d %s is not copied to %s: the newer output %d has files of the same names there", f->id,
-               scr_desc_name(&f->to.desc), scr.world.prefix, r->identity.id);
+    if (f->superseded && !scr_desc_is_pure(&f->to.desc) && (!r->ckpt || r->identity.id < f->id) && scr.world.rank == 0)
+      scr_warn("output %d %s is not copied to %s: the %s %d has files of the same names there", f->id,
+               scr_desc_name(&f->to.desc), scr.world.prefix, r->ckpt ? "good checkpoint" : "newer output",
+               r->identity.id);
     rc = scr_publish_refused(&f->to, r);
   }
 out:
@@ -27111,6 +27116,7 @@ SCR_FN int scr_run_end(const char* reason)
 
   scr_event_compute(0);
   scr_status_event("ENDING", NULL, -1.0);
+  scr.reading.over = 1;
   rc = scr_run_flush_newest();
   scr_report(rc);
   scr_event("END", NULL, NULL, scr_wtime() - scr.run_start);

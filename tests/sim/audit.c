@@ -19,6 +19,8 @@
 **       had, before it was away for a while, of a dataset that was not complete, if that id is another's since.
 **   A4  After a run that has ended well, and brought a checkpoint to the prefix: of the checkpoints up to that one,
 **       which nobody has rejected or chosen, the index has no more than SCR_PREFIX_SIZE.
+**   A5  An id of the index is that of one dataset for ever.
+**   A6  After a run that has ended well, the caches have the bytes that the program wrote, too.
 ** ================================================================================================================= */
 #include "audit.h"
 #include "truth.h"
@@ -105,6 +107,13 @@ int audit_has_run(void)
   return i < plan.members;
 }
 
+void audit_cache_file(int id, const char* name, int writer, const char* path, const unsigned char* p, size_t n)
+{
+  if (strncmp(name, "beside.", 7) != 0 && program_check(name, writer, path, p, n) == 0)
+    sim_violation("the cache has dataset %d, %s, but %s, of rank %d, does not have what was written", id, name, path,
+                  writer);
+}
+
 /* Let processes look at everything; READS and CLEAN as in audit_job. */
 static void audit_run(int reads, int clean)
 {
@@ -180,9 +189,24 @@ static void audit_shared(int clean)
   }
 }
 
+/* The ids of the index are of the same datasets as ever. */
+static void audit_ids(void)
+{
+  int k;
+
+  for (k = 0; k < job.sets; k++) {
+    const audit_set* s = &job.set[k];
+    if (s->id < 0 || s->id >= IDS_MOST) continue;
+    if (truth.created[s->id] && truth.created[s->id] != s->created)
+      sim_violation("dataset %d, %s, is another one than before", s->id, s->name);
+    truth.created[s->id] = s->created;
+  }
+}
+
 void truth_audit(int clean)
 {
   audit_run(clean ? 2 : 4, clean && plan.cache_used && !truth.lost_file); /* a command saves older ones, too */
+  audit_ids();
   audit_shared(clean);
   if (clean) audit_told();
   if (clean && plan.prefix_size > 0) audit_window();

@@ -8,12 +8,13 @@
 
 /* A dataset that the index calls complete. */
 typedef struct {
-  int  id, ranks, checkpoint;
-  int  counts; /* in the window of SCR_PREFIX_SIZE: it is no output, could be fetched, and was not passed over */
-  int  read;   /* its bytes are compared */
-  int  number; /* in the ledger, as they tell; 0: not known */
-  int  files;
-  char name[64];
+  int       id, ranks, checkpoint;
+  int       counts; /* in the window of SCR_PREFIX_SIZE: it is no output, could be fetched, and was not passed over */
+  int       read;   /* its bytes are compared */
+  int       number; /* in the ledger, as they tell; 0: not known */
+  int       files;
+  long long created; /* when it was, in microseconds */
+  char      name[64];
 } audit_set;
 
 /* What an audit is to look at, and what it finds. */
@@ -31,6 +32,9 @@ typedef struct {
 /* A file of S, which WRITER wrote, has the N bytes at P, or as many that nobody has read, if that is NULL. */
 void audit_file(audit_set* s, int writer, const char* path, const unsigned char* p, size_t n);
 void audit_set_end(const audit_set* s);
+
+/* The cache has the N bytes at P as file PATH, that WRITER wrote, of dataset ID, NAME, which a filemap calls complete. */
+void audit_cache_file(int id, const char* name, int writer, const char* path, const unsigned char* p, size_t n);
 
 /* The user may have removed the dataset NAME from the index. */
 int audit_may_lack(const char* name);

@@ -71,6 +71,7 @@ static void audit_dataset(audit_job* j, const scr_index_item* it, int newer)
   s->id = it->id;
   s->read = newer < j->reads;
   s->ranks = it->desc.ranks;
+  s->created = it->desc.identity.created;
   s->checkpoint = scr_desc_is_ckpt(&it->desc);
   s->counts = scr_desc_is_pure(&it->desc) && !it->unread && !it->passed;
   snprintf(s->name, sizeof s->name, "%.63s", it->desc.name);
@@ -148,6 +149,19 @@ typedef struct {
   scr_hash*        listed;
 } audit_node;
 
+/* The file F, of E, is what its owner wrote. */
+static void audit_map_bytes(const char* path, const scr_entry* e, const scr_file* f)
+{
+  unsigned char* p = (unsigned char*)malloc(f->size + 1);
+  int            fd = open(path, O_RDONLY);
+
+  if (fd >= 0 && pread(fd, p, f->size, 0) == (ssize_t)f->size)
+    audit_cache_file(e->desc.identity.id, scr_desc_name(&e->desc), e->owner, f->rel, p, f->size);
+  else sim_violation("%s cannot be read", path);
+  if (fd >= 0) close(fd);
+  free(p);
+}
+
 /* What MAP lists as complete, of datasets of the last run, is there, with its size. */
 static int audit_map(const char* dir, const scr_home* home, const scr_filemap* map, void* arg)
 {
@@ -172,6 +186,7 @@ static int audit_map(const char* dir, const scr_home* home, const scr_filemap* m
       if (stat(path, &st) < 0 || (uint64_t)st.st_size != e->file[k].size)
         sim_violation("%s lists %s, of dataset %d, which is not there, or has another size", home->host, path,
                       e->desc.identity.id);
+      else if (strstr(e->file[k].rel, ".scr/") == NULL) audit_map_bytes(path, e, &e->file[k]);
     }
   }
   return SCR_SUCCESS;

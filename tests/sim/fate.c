@@ -90,8 +90,8 @@ int fate_one_in(const char* name, unsigned n)
 /* ---- parameters ---- */
 
 /*
-** A parameter of the library: its values, of which the first is the plain one, drawn in half of the seeds; with RARE 1
-** in one of eight, with 2 only by a change in one of 24 lifetimes.  CHANGES: it may be another one in each lifetime.
+** A parameter of the library and its values, the first of which is the plain one.  RARE 0: half of the seeds have
+** another value; 1: one seed in eight; 2: one lifetime in 24.  CHANGES: one lifetime in eight draws it anew.
 */
 typedef struct {
   const char* name;
@@ -137,6 +137,7 @@ static const parameter parameters[] = {
     {"SCR_CHECKPOINT_INTERVAL", 2, 1, {"0", "1", "3"}},
     {"SCR_CHECKPOINT_OVERHEAD", 2, 1, {"0", "5"}},
     {"SCR_CHECKPOINT_SECONDS", 2, 1, {"0", "1"}},
+    {"SCR_CHECKPOINT_MTBF", 2, 1, {"0", "300", "log"}},
     {"SCR_HALT_ENABLED", 2, 1, {"1", "0"}},
     {"SCR_FETCH", 2, 1, {"1", "0"}},
     {"SCR_TRACK", 2, 1, {"1", "0"}},
@@ -284,16 +285,19 @@ static void node_empty(int n)
   tree_mkdir(world_node[n], "/cntl");
 }
 
-/* Two levels of the cache, of which one has no directories. */
+/* Two levels of the cache, of which one has no directories; all nodes may see that. */
 static void fate_levels(void)
 {
   static const char* const second[] = {"TYPE=PARTNER", "TYPE=RS SET_FAILURES=2", "TYPE=XOR SET_SIZE=2"};
-  char                     text[300];
+  int                      global = fate_one_in("levels.global", 3);
+  const char*              store = global ? "/shared" : "/ssd2";
+  char                     text[400];
 
   snprintf(text, sizeof text,
-           "STORE=/ssd COUNT=1\nSTORE=/ssd2 COUNT=2 MKDIR=0\nCKPT=0 INTERVAL=1 STORE=/ssd TYPE=XOR\n"
-           "CKPT=1 INTERVAL=2 STORE=/ssd2 %s\n",
-           second[fate_draw("levels.second", 3)]);
+           "STORE=/ssd COUNT=1%s\nSTORE=%s COUNT=2 MKDIR=0%s\nCKPT=0 INTERVAL=1 STORE=/ssd TYPE=XOR%s\n"
+           "CKPT=1 INTERVAL=2 STORE=%s %s\n",
+           fate_draw("levels.threads", 2) ? " TYPE=PTHREAD" : "", store, global ? " VIEW=GLOBAL" : "",
+           fate_one_in("levels.hop", 3) ? " HOP_DISTANCE=2" : "", store, second[fate_draw("levels.second", 3)]);
   tree_write(world_prefix, "/p", ".scrconf", text);
 }
 
@@ -460,6 +464,7 @@ static void fate_of_life(uint64_t calls)
     S.faults = kinds[fate_draw("faults.kind", sizeof kinds / sizeof *kinds)];
     S.fault_rate = 30u << fate_draw("faults.rate", 5);
     if (fate_one_in("faults.list", 8)) S.faults = FAULT_LIST;
+    if (fate_one_in("faults.answer", 8)) S.faults = FAULT_ANSWER;
   } else if (fate_one_in("full", 12)) { /* there is little room for a while */
     S.faults = FAULT_ROOM;
     tree_room(fate_draw("full.node", 2) ? world_node[0] : world_prefix, sim_below(60000));
@@ -614,6 +619,7 @@ static void scavenge_once(int try, int down)
     S.faults = kinds[fate_draw("scavenge.faults.kind", sizeof kinds / sizeof *kinds)];
     S.fault_rate = 30u << fate_draw("scavenge.faults.rate", 5);
     if (fate_one_in("scavenge.faults.list", 8)) S.faults = FAULT_LIST;
+    if (fate_one_in("scavenge.faults.answer", 8)) S.faults = FAULT_ANSWER;
   }
   sim_note("command: %s, %d nodes down", command, down);
   world_begin(0, plan.node_of, program_run);

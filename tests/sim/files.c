@@ -4,8 +4,9 @@
 ** Offers     sim_open64, sim_read and so on, for the calls of symbols.txt; files_close_all and files_open of sim.h
 ** Places     /pfs is the prefix, /shared a store that all nodes see; any other path is on the node of the caller.
 ** Faults     S.faults says which kinds happen, S.fault_rate how often; each is answered as POSIX allows, and what has
-**            failed has changed nothing, but for a write that stops in the middle, and a sync that fails: the bytes
-**            that it was to write may be lost, although the program still sees them, and the next sync succeeds.
+**            failed has changed nothing, but for a write that stops in the middle, a sync that fails: the bytes that it
+**            was to write may be lost, although the program still sees them, and the next sync succeeds; and a change
+**            of a name whose answer is lost (FAULT_ANSWER).
 ** A kill     in the middle of a write leaves a part of it.
 ** ================================================================================================================= */
 #include "vfs.h"
@@ -123,6 +124,14 @@ static int fails(unsigned kind, int error)
 static int change_fails(void)
 {
   return fails(FAULT_EIO, EIO) || fails(FAULT_ENOSPC, ENOSPC);
+}
+
+/* A name in D was changed; the answer got lost, and a second request, if there was one, fails with AGAIN. */
+static int answer_fails(const inode* d, int again)
+{
+  if (d->t != world_prefix || !sim_fails(FAULT_ANSWER, S.fault_rate * 8, EIO)) return 0;
+  if (sim_below(2)) errno = again;
+  return 1;
 }
 
 static uint64_t path_sum(const char* path)
@@ -511,7 +520,7 @@ int sim_rename(const char* from, const char* to)
     if (d->t == world_prefix && S.kill_rename && --S.kill_rename == 0) S.kill_at = S.ops + 1 + sim_below(40);
     if (d->t != world_prefix && S.kill_mark == 1 && i->now && memmem(i->now->p, i->now->n, "LEAVING", 7) != NULL)
       S.kill_mark = 2, S.kill_at = S.ops + 1;
-    return 0;
+    return answer_fails(d, ENOENT) ? -1 : 0;
   }
   return -1;
 }
@@ -529,7 +538,7 @@ int sim_link(const char* from, const char* to)
   else if (!(e->mode & 0200)) errno = EACCES;
   else if (!change_fails()) {
     dir_put(e, b, i);
-    return 0;
+    return answer_fails(e, EEXIST) ? -1 : 0;
   }
   return -1;
 }
@@ -549,7 +558,7 @@ static int name_remove(const char* path, int is_dir)
   else if (!(d->mode & 0200)) errno = EACCES;
   else if (!fails(FAULT_EIO, EIO)) {
     dir_remove(d, a);
-    return 0;
+    return answer_fails(d, ENOENT) ? -1 : 0;
   } else i->kept = 1;
   return -1;
 }
@@ -575,7 +584,7 @@ int sim_mkdir(const char* path, mode_t mode)
   else if (!(d->mode & 0200)) errno = EACCES;
   else if (!change_fails()) {
     dir_put(d, a, inode_new(d->t, 1, (int)mode));
-    return 0;
+    return answer_fails(d, EEXIST) ? -1 : 0;
   }
   return -1;
 }

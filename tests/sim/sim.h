@@ -26,14 +26,16 @@
 ** How to add
 **   a parameter   one row in parameters[] of fate.c, the first value being the plain one; if it changes what must be
 **                 true, what it means goes to plan in fate_parameters().
-**   a fault       a bit in the enum of faults below, one sim_fails() in the call in files.c; in fate.c a draw of its
-**                 own, of runs in fate_of_life(), of scavenges in scavenge_once(): a longer table would give old seeds
-**                 other kinds.
+**   a fault       a bit in the enum of faults below, and in the call, in files.c, fails() of that bit; in fate.c a draw
+**                 of its own that replaces the other kinds, as FAULT_LIST has, of runs in fate_of_life(), of scavenges
+**                 in scavenge_once(): a longer table would give old seeds other kinds.
 **   an invariant  a function in truth.c, called from truth_after_life(); one about files in audit.c, called from
 **                 truth_audit(), which learns what a format says by audit_files.h.  It says what is wrong by
-**                 sim_violation().
+**                 sim_violation().  What audit_files.h calls of audit.c gets a line `plain NAME` in symbols.txt.
 **   a call        when the link says so: a line `serve NAME` in symbols.txt and a function sim_NAME, or `plain NAME`
 **                 if it touches nothing but its arguments.
+** To see that it happens: `make sim ARGS=set=DRAW=VALUE` forces a draw in all lifetimes; fate_one_in(DRAW, N) by N-1, a
+** parameter that is rare by set=change.NAME=7 (or 23) and set=NAME=VALUE.  The last line counts the faults of all kinds.
 **
 ** What cannot be modelled
 **   Data races inside a call: fibers change at calls only (the thread sanitizer looks for these).  Bugs of an MPI
@@ -181,7 +183,8 @@ enum {
   FAULT_MPI = 64,     /* a call of MPI returns an error */
   FAULT_MEMORY = 128, /* an allocation fails */
   FAULT_ROOM = 256,   /* a file system is full for a while */
-  FAULT_LIST = 512    /* a directory cannot be listed to its end */
+  FAULT_LIST = 512,   /* a directory cannot be listed to its end */
+  FAULT_ANSWER = 1024 /* a name of the prefix is changed, but its server's answer is lost: an error comes back */
 };
 
 /* The next random number; one below N; 1 in OF1024 of 1024 cases. */

@@ -9,6 +9,7 @@
 #define RANKS_MOST    32768
 #define DATASETS_MOST 512
 #define CALLS_MOST    4096
+#define IDS_MOST      2048
 #define NAME_MOST     64
 #define SUBJECTS_MOST 64
 #define TRIES_MOST    20
@@ -92,7 +93,9 @@ typedef struct {
   int     refused;                      /* the last lifetime could load nothing, as it may be */
   int     returned;                     /* machines have come back, with what they had, since the last SCR_Init */
   int     twins;                        /* or ever */
-  int     remnants; /* a lifetime was killed in SCR_Init, or could not list files, or had no room to */
+  long long
+      created[IDS_MOST]; /* when the dataset of each id of the index was made, as an audit has found; 0: not seen */
+  int remnants;          /* a lifetime was killed in SCR_Init, or could not list files, or had no room to */
   /* by the clocks of the nodes, in microseconds */
   long long seen; /* all that was written before has earlier times; the clocks may have gone back since */
   /* of this lifetime */
