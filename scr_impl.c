@@ -27658,7 +27658,11 @@ SCR_FN SCR_APART int scr_track_keep(int fd, const char* path, uint64_t length, c
                   scr_err_text, path);
   if (rc == SCR_SUCCESS && (buf = (char*)scr_malloc(SCR_TRACK_PIECE)) == NULL) rc = SCR_ERR_OOM();
   if (rc == SCR_SUCCESS) scr_os.unlink(tmp); /* of one that was killed */
-  if (rc == SCR_SUCCESS && (out = scr_os.open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600)) < 0)
+  if (rc == SCR_SUCCESS) out = scr_os.open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+  if (out < 0 && errno == EEXIST && rc == SCR_SUCCESS && /* another user's, in a sticky directory */
+      (rc = scr_fmt(tmp, sizeof tmp, "%s.%016" PRIx64 ".tmp", cut, scr_random())) == SCR_SUCCESS)
+    out = scr_os.open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+  if (rc == SCR_SUCCESS && out < 0)
     rc = SCR_ERRNO("cannot make %s, to keep what followed %" PRIu64 " bytes of %s", tmp, length, path);
   if (out >= 0) {
     written = scr_track_append(out, fd, length, size - length, buf) == 0 && fstat(out, &is) == 0 &&
@@ -27666,7 +27670,8 @@ SCR_FN SCR_APART int scr_track_keep(int fd, const char* path, uint64_t length, c
                              scr_track_append(out, old, (uint64_t)there.st_size - more, more, buf) == 0)) &&
               scr_track_share(out, fd, st, mode) == 0 && (!scr_fsync_enabled || scr_os.fsync(out) == 0);
     if (scr_os.close(out) < 0 || !written || scr_os.rename(tmp, cut) < 0)
-      rc = SCR_ERRNO("cannot keep what followed %" PRIu64 " bytes of %s in %s", length, path, cut);
+      rc = SCR_ERRNO("cannot keep what followed %" PRIu64 " bytes of %s in %s (SCR_TRACK=0 leaves the file as it is)",
+                     length, path, cut);
     else if (!scr_track_together(path, st, &is))
       rc =
           SCR_ERR(SCR_ERR_IO,

@@ -244,7 +244,9 @@ static int halt_kill_run(const char* dir)
   int      rc = halt_find_run(dir, &r);
 
   if (rc == SCR_ERR_NOT_FOUND) {
-    printf("No run uses %s now\n", dir);
+    printf("No run uses ");
+    tool_print(dir);
+    printf(" now\n");
     return SCR_SUCCESS;
   }
   if (rc != SCR_SUCCESS) return rc;

@@ -535,6 +535,17 @@ check "a rejected checkpoint, and a good one under the same names: the rejection
 says "a rejected checkpoint, and a good one under the same names: the good one stays" 1 "dataset 3 is not copied to $p: it would replace files of the good dataset 2" "$BIN/scr_postrun"
 says "a rejected checkpoint, and a good one under the same names: that is current" 0 "[*] *2 YES .* b" "$BIN/scr_index" --list
 new
+check "output that was passed over, and the chosen one under the same names: a job" 5 - $alone SCR_CACHE_SIZE=2 $MPIEXEC -n 2 "$tmp/named" c:a,x "x:mv x away; : >x" b:b,x
+ended
+rm x && mv away x
+check "output that was passed over, and the chosen one under the same names: the choice" 0 - "$BIN/scr_index" --current a
+says "output that was passed over, and the chosen one under the same names: the chosen one stays" 0 "output 2 b is not copied to $p: the good checkpoint 1 has files of the same names there" $alone SCR_FLUSH=0 SCR_CACHE_SIZE=2 FINALIZE=1 $MPIEXEC -n 2 "$tmp/named"
+check "output that was passed over, and the chosen one under the same names: another run" 0 - $alone SCR_CACHE_SIZE=2 SCR_GLOBAL_RESTART=1 FINALIZE=1 $MPIEXEC -n 2 "$tmp/named"
+says "output that was passed over, and the chosen one under the same names: that is there" 0 "[*] *1 YES .* a" "$BIN/scr_index" --list
+check "output that was passed over, and the chosen one under the same names: as the manual says, a choice lets it take its places" 0 - "$BIN/scr_index" --current b
+check "output that was passed over, and the chosen one under the same names: a run from it" 0 - $alone SCR_CACHE_SIZE=2 FINALIZE=1 $MPIEXEC -n 2 "$tmp/named"
+says "output that was passed over, and the chosen one under the same names: it has them" 0 "[*] *2 YES .* b" "$BIN/scr_index" --list
+new
 says "a checkpoint whose map is damaged leaves the index" 5 "dataset 1 in $p/x leaves the index: its rank2file map is damaged" $alone SCR_RANK2FILE_SIZE=1 SCR_PREFIX_SIZE=1 SCR_CACHE_SIZE=1 $MPIEXEC -n 2 "$tmp/named" c:a,x "x:: >'$p/x/.scr/rank2file.0.1.scr'" c:b,x
 check "a checkpoint whose map is damaged, and its successor: another run" 5 - $alone SCR_CACHE_PURGE=1 $MPIEXEC -n 2 "$tmp/named"
 check "a checkpoint whose map is damaged takes no file of its successor" 0 "" test -f x/r0 -a -f x/r1
