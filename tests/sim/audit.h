@@ -33,7 +33,7 @@ typedef struct {
 void audit_file(audit_set* s, int writer, const char* path, const unsigned char* p, size_t n);
 void audit_set_end(const audit_set* s);
 
-/* The cache has the N bytes at P as file PATH, that WRITER wrote, of dataset ID, NAME, which a filemap calls complete. */
+/* A filemap calls dataset ID, NAME, complete, and the cache has the N bytes at P as its file PATH, of WRITER. */
 void audit_cache_file(int id, const char* name, int writer, const char* path, const unsigned char* p, size_t n);
 
 /* The user may have removed the dataset NAME from the index. */

@@ -35,7 +35,7 @@
 **   a call        when the link says so: a line `serve NAME` in symbols.txt and a function sim_NAME, or `plain NAME`
 **                 if it touches nothing but its arguments.
 ** To see that it happens: `make sim ARGS=set=DRAW=VALUE` forces a draw in all lifetimes; fate_one_in(DRAW, N) by N-1, a
-** parameter that is rare by set=change.NAME=7 (or 23) and set=NAME=VALUE.  The last line counts the faults of all kinds.
+** parameter that is rare by set=change.NAME=7 (RARE 2: 23) and set=NAME=VALUE.  The last line counts the faults.
 **
 ** What cannot be modelled
 **   Data races inside a call: fibers change at calls only (the thread sanitizer looks for these).  Bugs of an MPI
