@@ -88,6 +88,7 @@
 **   SCR_STATIC               -                    no look-up of the account's name, for static programs
 **   SCR_SYSTEM_CONF          "/etc/scr/scr.conf"  the system's parameter file
 **   SCR_WAIT_SPINS           20                   times a wait tests without progress before it yields the processor
+**   SCR_WALK_PATHS           -                    for tests: never opens a directory behind a fence by openat2
 **   SCR_WITHOUT_REGIONS      -                    leaves out SCR_Protect, and all calls for regions of memory
 **   SCR_WITH_FORTRAN         -                    adds the calls for Fortran
 **   SCR_WITH_MYSQL           -                    the log can go to a database; needs libmariadb or libmysqlclient
@@ -153,6 +154,9 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
 #if defined(__linux__)
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
@@ -275,6 +279,8 @@ typedef struct scr_fence {
   struct stat       is;                    /* namely this one, */
   int               fd;                    /* whose number the file system keeps while this is open */
   int               listed;                /* 1: in the list of fences */
+  int               named;                 /* 1: the user has named it: a base of caches, or the prefix of a run */
+  int               plain;                 /* 1: a link in its place is not followed */
   struct scr_fence* next;
 } scr_fence;
 
@@ -333,14 +339,20 @@ SCR_FN void scr_fence_drop(scr_fence* f)
   if (f->pinned) scr_fence_close(f->fd, 0);
   while (*at != NULL && *at != f) at = &(*at)->next;
   if (*at == f) *at = f->next;
+  memset(f, 0, sizeof *f);
 }
 
-/* The length of the innermost fenced directory that PATH lies below, which *WHICH fences; 0 if there is none. */
+/*
+** The length of the innermost fenced directory that PATH lies below, which *WHICH fences; 0 if there is none.  What the
+** user has named, and what is on the way to it, is taken as it is named, also where that is below another base.
+*/
 SCR_FN size_t scr_fence_length(const char* path, const scr_fence** which)
 {
   const scr_fence* f;
   size_t           n, longest = 0;
 
+  for (f = scr_fence_first, n = strlen(path); f != NULL; f = f->next)
+    if (f->named && strncmp(path, f->dir, n) == 0 && (f->dir[n] == '\0' || f->dir[n] == '/')) return 0;
   for (f = scr_fence_first; f != NULL; f = f->next) {
     n = strlen(f->dir);
     if (n <= longest || strncmp(path, f->dir, n) != 0 || path[n] != '/') continue;
@@ -350,12 +362,13 @@ SCR_FN size_t scr_fence_length(const char* path, const scr_fence** which)
   return longest;
 }
 
-/* Open the directory that F fences; -1 and ESTALE if its name now leads to another directory. */
+/* Open the directory that F fences; -1 and ESTALE if its name now leads to another directory, ELOOP if to a link. */
 SCR_FN int scr_fence_root(const scr_fence* f)
 {
   struct stat st;
-  int         fd = openat(AT_FDCWD, f->dir, SCR_O_DIR);
+  int         fd = openat(AT_FDCWD, f->dir, SCR_O_DIR | (f->plain ? O_NOFOLLOW : 0));
 
+  if (fd < 0 && f->plain && errno == ENOTDIR) errno = ELOOP;
   if (fd < 0 || !f->pinned || (fstat(fd, &st) == 0 && scr_stat_same(&st, &f->is))) return fd;
   errno = ESTALE;
   return scr_fence_close(fd, -1);
@@ -387,6 +400,23 @@ SCR_FN int scr_fence_link(int at, const char* name, char* target, size_t n)
   return -1;
 }
 
+/* Open PATH below AT, which exists, in one call, if the system has it and PATH leads through no link; else -1. */
+SCR_FN int scr_fence_leap(int at, const char* path, int flags)
+{
+#if defined(SYS_openat2) && defined(O_PATH) && !defined(SCR_WALK_PATHS)
+  struct {
+    uint64_t flags, mode, resolve;
+  } how = {(uint64_t)flags, 0, 4}; /* RESOLVE_NO_SYMLINKS, of headers that may be older than the kernel */
+
+  return (int)syscall(SYS_openat2, at, path + strspn(path, "/"), &how, sizeof how);
+#else
+  (void)at;
+  (void)path;
+  (void)flags;
+  return -1;
+#endif
+}
+
 /*
 ** Open the directory PATH, which is relative to the directory AT if it does not begin with '/'.  Behind a fence links
 ** are followed only if they are this user's or root's, LINKS of them one within the other.
@@ -400,6 +430,7 @@ SCR_FN int scr_fence_open(int at, const char* path, int links)
 
   if (*path == '/' && n == 0) return openat(at, path, SCR_O_DIR);
   fd = n > 0 ? scr_fence_root(which) : openat(at, ".", SCR_O_DIR);
+  if (fd >= 0 && (next = scr_fence_leap(fd, path + n, SCR_O_DIR)) >= 0) return scr_fence_close(fd, next);
   while (fd >= 0 && *(path += n) != '\0') {
     if (*path == '/') {
       n = 1;
@@ -453,9 +484,13 @@ SCR_FN int scr_fence_read(int at, const char* path, int flags, int links)
   const char*      slash = strrchr(path, '/');
   const char*      name = slash != NULL ? slash + 1 : path;
   const scr_fence* which;
+  size_t           n = *path == '/' ? scr_fence_length(path, &which) : 0;
   int              in, fd;
 
-  if (*path == '/' && scr_fence_length(path, &which) == 0) return openat(at, path, flags);
+  if (*path == '/' && n == 0) return openat(at, path, flags);
+  if (n > 0 && (in = scr_fence_root(which)) >= 0 &&
+      (fd = scr_fence_close(in, scr_fence_leap(in, path + n, flags))) >= 0)
+    return fd;
   if ((size_t)snprintf(dir, sizeof dir, "%.*s", (int)(name - path), path) >= sizeof dir) {
     errno = ENAMETOOLONG;
     return -1;
@@ -10919,8 +10954,7 @@ SCR_FN int scr_publish_done(const scr_publication* p)
 **                CHECKPOINT, JOBID, RANKS, SUPERSEDED <id>, ENDED 1, WHERE}: where the cached datasets are, which of
 **                them still have to be flushed, and which complete checkpoints no later run could reach;
 **                PASSED/<id>/NAME: a checkpoint in the cache that is offered only if the user chooses it; LAST/<id>:
-**                the last id assigned when the run began, or that of a dataset that it has started on the prefix since,
-**                or forgotten;
+**                the greatest id that the run has found, has started on the prefix, or has forgotten;
 **                NOTES_LOST 1: an earlier file was damaged; SERIAL/<n>: counts the writes, those to flush.scr.spare on
 **                a full prefix included
 **
@@ -17044,16 +17078,26 @@ SCR_FN int scr_world_host(scr_world* w, int virtual_nodes)
 }
 
 /*
-** Fence the base of the control directory, BASE, and the stores: where all may write to one, another user may make a
-** link there, once it was emptied while the job runs, which leads to another cache of this user.
+** Fence the base of the control directory, BASE, and the stores: once a base that all may write to was emptied while
+** the job runs, or is gone, another user may make a link in it, or in its place, to another cache of this user.  What
+** lies in the prefix is behind its fence.
 */
 SCR_FN int scr_world_fence(scr_world* w, const char* base)
 {
-  int i;
+  struct stat st;
+  const char* rel;
+  int         i;
 
   w->fence = (scr_fence*)scr_malloc(((size_t)w->nstores + 1) * sizeof *w->fence);
   if (w->fence == NULL) return SCR_ERR_OOM();
-  for (i = 0; i <= w->nstores; i++) scr_fence_pin(&w->fence[i], i > 0 ? w->store[i - 1].name : base, -1);
+  for (i = 0; i <= w->nstores; i++) {
+    const char* dir = i > 0 ? w->store[i - 1].name : base;
+    if ((i > 0 && !w->store[i - 1].enabled) || strcmp(dir, w->prefix) == 0 || scr_path_below(w->prefix, dir, &rel))
+      continue;
+    scr_fence_pin(&w->fence[i], dir, -1);
+    w->fence[i].named = 1;
+    w->fence[i].plain = scr_os.lstat(dir, &st) < 0 || !S_ISLNK(st.st_mode);
+  }
   return SCR_SUCCESS;
 }
 
@@ -24823,6 +24867,7 @@ SCR_FN int scr_run_open_prefix(void)
   if ((rc = scr_bcast(&p, (int)sizeof p, MPI_BYTE, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
   memcpy(scr.world.prefix, p.prefix, sizeof p.prefix);
   if (scr.world.rank != 0) scr_fence_set(&scr_fences.prefix, p.prefix);
+  scr_fences.prefix.named = 1;
   memcpy(scr.prefix_real, p.real, sizeof p.real);
   memcpy(scr.world.prefix_id, p.id, sizeof p.id);
   memcpy(scr.world.home.user, p.user, sizeof p.user);

@@ -124,8 +124,8 @@ SCR_FN int cache_has_left(const char* path, const char* identity)
 /*
 ** SCR_ERR_UNSAFE unless DIR, a control or cache directory, is this user's alone.  Whatever gets its name from now on,
 ** nothing is read or changed there but in the directory that was checked: another user may have made one above it, when
-** a base that all share was emptied, and exchange what it has for another cache of this user.  HELD keeps it, until
-** it is set to another one or dropped (scr_fence_drop).
+** a base that all share was emptied, and exchange what it has for another cache of this user.  HELD keeps DIR,
+** until it is set to another one or dropped (scr_fence_drop).
 */
 SCR_FN int cache_hold(scr_fence* held, const char* dir)
 {

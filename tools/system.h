@@ -39,15 +39,22 @@ SCR_FN char* system_text(system_task* t)
   return t->out.p != NULL ? t->out.p : nothing;
 }
 
-/* Why T has failed: the last line that it printed, as banners and warnings stand before it. */
+/*
+** Why T has failed: the last line that it printed, as banners and warnings stand before it; but not the words of srun
+** that a process has failed.
+*/
 SCR_FN const char* system_reason(system_task* t)
 {
   char*  text = system_text(t);
   size_t n = strlen(text);
 
-  while (n > 0 && isspace((unsigned char)text[n - 1])) text[--n] = '\0';
-  while (n > 0 && text[n - 1] != '\n' && text[n - 1] != '\r') n--;
-  return text + n;
+  for (;;) {
+    while (n > 0 && isspace((unsigned char)text[n - 1])) text[--n] = '\0';
+    while (n > 0 && text[n - 1] != '\n' && text[n - 1] != '\r') n--;
+    if (n == 0 || (strstr(text + n, "Exited with exit code") == NULL && strstr(text + n, "Job step aborted") == NULL))
+      return text + n;
+    text[n] = '\0';
+  }
 }
 
 /* Start T in a group of its own, so that a time limit ends its children too. */

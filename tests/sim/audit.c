@@ -19,8 +19,10 @@
 **       had, before it was away for a while, of a dataset that was not complete, if that id is another's since.
 **   A4  After a run that has ended well, and brought a checkpoint to the prefix: of the checkpoints up to that one,
 **       which nobody has rejected or chosen, the index has no more than SCR_PREFIX_SIZE.
-**   A5  An id of the index is that of one dataset for ever.
-**   A6  After a run that has ended well, the caches have the bytes that the program wrote, too.
+**   A5  An id of the index is that of one dataset for ever, unless machines come back with what they had, or the flush
+**       file was damaged.
+**   A6  After a run that has ended well, the caches have the bytes that the program wrote, of one dataset of the ledger
+**       for each id, unless machines come back with what they had.
 ** ================================================================================================================= */
 #include "audit.h"
 #include "truth.h"
@@ -109,7 +111,15 @@ int audit_has_run(void)
 
 void audit_cache_file(int id, const char* name, int writer, const char* path, const unsigned char* p, size_t n)
 {
-  if (strncmp(name, "beside.", 7) != 0 && program_check(name, writer, path, p, n) == 0)
+  int number = strncmp(name, "beside.", 7) == 0 ? -1 : program_check(name, writer, path, p, n);
+
+  if (number > 0 && id < IDS_MOST && !truth.twins) {
+    if (truth.number[id] && truth.number[id] != number)
+      sim_violation("the cache has dataset %d, %s, with %s, of rank %d, of number %d, and others of number %d", id,
+                    name, path, writer, number, truth.number[id]);
+    truth.number[id] = number;
+  }
+  if (number == 0)
     sim_violation("the cache has dataset %d, %s, but %s, of rank %d, does not have what was written", id, name, path,
                   writer);
 }
@@ -194,7 +204,7 @@ static void audit_ids(void)
 {
   int k;
 
-  for (k = 0; k < job.sets; k++) {
+  for (k = 0; k < job.sets && !truth.twins && !truth.notes_lost; k++) {
     const audit_set* s = &job.set[k];
     if (s->id < 0 || s->id >= IDS_MOST) continue;
     if (truth.created[s->id] && truth.created[s->id] != s->created)

@@ -1,6 +1,11 @@
-/* sometimes.h - the marks of rare branches in scr_impl.c, SCR_SOMETIMES(name), and how often each was reached. */
+/*
+** sometimes.h - the marks of rare branches in scr_impl.c, SCR_SOMETIMES(name), and how often each was reached; and what
+** scr_impl.c does without, as the simulator does not have it.
+*/
 #ifndef SIM_SOMETIMES_H
 #define SIM_SOMETIMES_H
+
+#define SCR_WALK_PATHS
 
 typedef struct {
   const char*   name;

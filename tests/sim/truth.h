@@ -93,9 +93,10 @@ typedef struct {
   int     refused;                      /* the last lifetime could load nothing, as it may be */
   int     returned;                     /* machines have come back, with what they had, since the last SCR_Init */
   int     twins;                        /* or ever */
-  long long
-      created[IDS_MOST]; /* when the dataset of each id of the index was made, as an audit has found; 0: not seen */
-  int remnants;          /* a lifetime was killed in SCR_Init, or could not list files, or had no room to */
+  /* of each id, as audits have found; 0: not seen */
+  long long created[IDS_MOST]; /* when the dataset was made, by the index, */
+  int       number[IDS_MOST];  /* and its number, by the bytes in the caches */
+  int       remnants;          /* a lifetime was killed in SCR_Init, or could not list files, or had no room to */
   /* by the clocks of the nodes, in microseconds */
   long long seen; /* all that was written before has earlier times; the clocks may have gone back since */
   /* of this lifetime */

@@ -714,26 +714,48 @@ says "a lock of root's" 1 "index.scr.lock, which belongs to user 0, in a directo
 check "the remedy" 0 "" as $mine rm -f "$p/.scr/index.scr.lock"
 check "after it" 0 - as $mine scr_index -p "$p" --current step.1
 
-# ---- a base is emptied while a job runs, and gets a link of theirs to another cache of mine
-fresh 755
-rm -rf "$tmp/prefix2" "$tmp/base2" && mkdir "$tmp/prefix2" && mkdir -m 1777 "$tmp/base2" && chown $mine "$tmp/prefix2"
-chmod 1777 "$tmp/base2" # whatever the umask
+# ---- a base is emptied or removed while a job runs, and they make a link there to another cache of mine
 second() { SCR_PREFIX=$tmp/prefix2 SCR_CNTL_BASE=$tmp/base2 SCR_CACHE_BASE=$tmp/base2 SCR_FLUSH=0 job "$1"; }
 of_second() { find "$tmp/base2" -type f ! -name '*.lock' -exec cksum {} + | sort; }
-check "a second job" 0 "" second 3
-of_second >"$tmp/was"
-printf '#!/bin/sh\n[ "$1" != 3 ] || { rm -rf "%s"; : >"%s"; while [ ! -L "%s" ]; do sleep 0.02; done; }\n' \
-  "$base/$mine" "$tmp/home/emptied" "$base/$mine" >"$tmp/step"
-(until [ -e "$tmp/home/emptied" ]; do sleep 0.02; done && they ln -s "$tmp/base2/$mine" "$base/$mine") &
-SCR_FLUSH=0 check "a link in place of a cache that was emptied: the job ends" 0 "" job 5
-wait $!
-tell "a link in place of a cache that was emptied" "$base/$mine/.* it is, or lies behind, a link that is not followed"
-check "a link in place of a cache that was emptied: checkpoints fail" 0 3 grep -c "^step [345]: checkpoint failed" "$tmp/said"
-of_second >"$tmp/is"
-check "a link in place of a cache that was emptied: the other cache" 0 "" cmp "$tmp/was" "$tmp/is"
-printf '#!/bin/sh\n' >"$tmp/step"
-check "a link in place of a cache that was emptied: the other job" 0 "" second 4
-check "a link in place of a cache that was emptied: it restarts" 0 "restarted from step.3" grep restarted "$tmp/said"
+awaits() { for i in $(seq 1000); do [ ! "$@" ] || return 0; sleep 0.02; done; } # for 20 seconds
+# stolen WHAT BASE GONE TARGET: a job with the base BASE, in the midst of which GONE is removed, and a link to TARGET
+stolen() {
+  local what="a link in place of $1" gone=$3 target=$4
+  rm -rf "$tmp/prefix2" "$tmp/base2" && mkdir "$tmp/prefix2" && mkdir -m 1777 "$tmp/base2" && chown $mine "$tmp/prefix2"
+  chmod 1777 "$tmp/base2" # whatever the umask
+  check "$what: a second job" 0 "" second 3
+  of_second >"$tmp/was"
+  printf '#!/bin/bash\n%s\n[ "$1" != 3 ] || { rm -rf "%s"; : >"%s"; awaits -L "%s"; }\n' "$(declare -f awaits)" \
+    "$gone" "$tmp/home/emptied" "$gone" >"$tmp/step"
+  (awaits -e "$tmp/home/emptied" && they ln -sT "$target" "$gone") &
+  SCR_CNTL_BASE=$2 SCR_CACHE_BASE=$2 SCR_FLUSH=0 check "$what: the job ends" 0 "" job 5
+  wait $!
+  tell "$what" "$gone/.* it is, or lies behind, a link that is not followed"
+  check "$what: checkpoints fail" 0 3 grep -c "^step [345]: checkpoint failed" "$tmp/said"
+  of_second >"$tmp/is"
+  check "$what: the other cache" 0 "" cmp "$tmp/was" "$tmp/is"
+  printf '#!/bin/sh\n' >"$tmp/step"
+  check "$what: the other job" 0 "" second 4
+  check "$what: it restarts" 0 "restarted from step.3" grep restarted "$tmp/said"
+}
+fresh 755
+stolen "a cache that was removed" "$base" "$base/$mine" "$tmp/base2/$mine"
+fresh 755
+as $mine mkdir "$base/mine"
+stolen "a base that was removed" "$base/mine" "$base/mine" "$tmp/base2"
+fresh 1777
+chown 0:0 "$p"
+stolen "a base in the prefix that was removed" "$p/cache" "$p/cache" "$tmp/base2"
+
+# ---- bases that lie in one another, and are not there yet
+fresh 755
+SCR_CNTL_BASE=$base/one/cntl SCR_CACHE_BASE=$base/one check "a base in a base, both missing" 0 "" job 1
+SCR_CNTL_BASE=$base/two SCR_CACHE_BASE=$base/two/cache check "a base in a base, both missing, the other way" 0 "" job 1
+they mkdir -m 777 "$base/theirs"
+they ln -s theirs "$base/link"
+as $mine mkdir "$base/theirs/p"
+SCR_PREFIX=$base/link/p check "a prefix in a base, behind a link of theirs that the user has named" 0 "" job 2
+check "a prefix in a base, behind a link of theirs that the user has named: its checkpoint" 0 "" test -f "$base/theirs/p/step.2/rank_2"
 
 # ---- while it flushes
 # swapped WHAT SETTING...: a job flushes while what the array args says (DIRECTORY LINK ASIDE...) is swapped again and again
