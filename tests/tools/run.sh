@@ -546,6 +546,11 @@ check "output that was passed over, and the chosen one under the same names: as 
 check "output that was passed over, and the chosen one under the same names: a run from it" 0 - $alone SCR_CACHE_SIZE=2 FINALIZE=1 $MPIEXEC -n 2 "$tmp/named"
 says "output that was passed over, and the chosen one under the same names: it has them" 0 "[*] *2 YES .* b" "$BIN/scr_index" --list
 new
+check "output that waits, and newer output under the same names: a job" 5 - $alone SCR_CACHE_SIZE=2 $MPIEXEC -n 2 "$tmp/named" "x:: >x" o:one,x "x:rm x" o:two,x
+ended
+says "output that waits, and newer output under the same names: the newer one stays" 0 "output 1 one is not copied to $p: the newer output 2 has files of the same names there" $alone SCR_CACHE_SIZE=2 FINALIZE=1 $MPIEXEC -n 2 "$tmp/named"
+check "output that waits, and newer output under the same names: the newer one" 0 "2 output two" sh -c '"$1" --long | awk "/ output /{print \$1, \$2, \$NF}"' sh "$BIN/scr_index"
+new
 says "a checkpoint whose map is damaged leaves the index" 5 "dataset 1 in $p/x leaves the index: its rank2file map is damaged" $alone SCR_RANK2FILE_SIZE=1 SCR_PREFIX_SIZE=1 SCR_CACHE_SIZE=1 $MPIEXEC -n 2 "$tmp/named" c:a,x "x:: >'$p/x/.scr/rank2file.0.1.scr'" c:b,x
 check "a checkpoint whose map is damaged, and its successor: another run" 5 - $alone SCR_CACHE_PURGE=1 $MPIEXEC -n 2 "$tmp/named"
 check "a checkpoint whose map is damaged takes no file of its successor" 0 "" test -f x/r0 -a -f x/r1
