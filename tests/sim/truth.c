@@ -502,6 +502,7 @@ void truth_loaded(process* p, int try, const char* name, int number)
     return;
   }
   truth.offered = number;
+  if (S.faults && number == truth.chosen) truth.unserved = number; /* a fault may keep that from being recorded */
   truth_crowd(d, plan.cache_size);
   if (plan.flush > 0) truth_overwritten(d); /* the start of a run copies what only the cache has */
   truth_replaces(d);
