@@ -156,8 +156,6 @@
 #include <sys/statvfs.h>
 #if defined(__linux__)
 #include <sys/syscall.h>
-#endif
-#if defined(__linux__)
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
 #endif
@@ -27688,6 +27686,7 @@ SCR_FN int scr_track_together(const char* path, const struct stat* file, const s
 */
 SCR_FN SCR_APART int scr_track_keep(int fd, const char* path, uint64_t length, const struct stat* st)
 {
+  const int   flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
   char        cut[SCR_MAX_FILENAME], tmp[SCR_MAX_FILENAME], end[SCR_MAX_FILENAME], *buf = NULL;
   struct stat is, there;
   uint64_t    more = 0, size = (uint64_t)st->st_size;
@@ -27703,10 +27702,10 @@ SCR_FN SCR_APART int scr_track_keep(int fd, const char* path, uint64_t length, c
                   scr_err_text, path);
   if (rc == SCR_SUCCESS && (buf = (char*)scr_malloc(SCR_TRACK_PIECE)) == NULL) rc = SCR_ERR_OOM();
   if (rc == SCR_SUCCESS) scr_os.unlink(tmp); /* of one that was killed */
-  if (rc == SCR_SUCCESS) out = scr_os.open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+  if (rc == SCR_SUCCESS) out = scr_os.open(tmp, flags, 0600);
   if (out < 0 && errno == EEXIST && rc == SCR_SUCCESS && /* another user's, in a sticky directory */
       (rc = scr_fmt(tmp, sizeof tmp, "%s.%016" PRIx64 ".tmp", cut, scr_random())) == SCR_SUCCESS)
-    out = scr_os.open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+    out = scr_os.open(tmp, flags, 0600);
   if (rc == SCR_SUCCESS && out < 0)
     rc = SCR_ERRNO("cannot make %s, to keep what followed %" PRIu64 " bytes of %s", tmp, length, path);
   if (out >= 0) {

@@ -471,14 +471,9 @@ static void fate_of_life(uint64_t calls)
   }
   plan.hit = !fate_one_in("spared", 9);
   world_kill_what = (int)fate_draw("kill.what", plan.daemon ? 4 : 3);
-  if (plan.hit && fate_one_in("kill.rename", 4)) S.kill_rename = 1 + sim_below(60); /* most commits are renames */
+  if (plan.hit && plan.theme == THEME_TWINS && fate_one_in("kill.mark", 4)) S.kill_mark = 1, world_kill_what = 2;
+  else if (plan.hit && fate_one_in("kill.rename", 4)) S.kill_rename = 1 + sim_below(60); /* most commits are renames */
   else if (plan.hit) S.kill_at = 1 + sim_below(calls + calls / 8);
-  if (plan.hit && plan.theme == THEME_TWINS && fate_one_in("kill.mark", 4)) {
-    S.kill_mark = 1;
-    S.kill_rename = 0;
-    S.kill_at = UINT64_MAX;
-    world_kill_what = 2;
-  }
 }
 
 /* ---- commands ---- */
