@@ -7769,6 +7769,7 @@ SCR_FN int scr_filemap_files(const char* dir, const scr_hash* master, scr_hash* 
 ** Invariants
 **   X2  A file of an unknown version is an error; it is never rewritten.
 **   X4  Every change to a file of <prefix>/.scr reads, changes and replaces it under one lock: open, then close.
+**   X8  Where the prefix has become full, its records can be replaced all the same, once at least.
 ** Failure    Files stay as they were, or are fully replaced; only a spare is written in place.
 ** ====================================================================================================== */
 
@@ -8037,6 +8038,41 @@ SCR_FN int scr_record_keep_spare(const scr_record* r, int rc)
   return rc;
 }
 
+/* ---- the reserve of the prefix ----
+** So that datasets can be deleted, and a run be halted, on a full disk: a file of no use takes the space of two
+** records, and leaves it to one that finds none (X8).  Its bytes are random, for file systems that compress.
+*/
+
+/* Make the reserve of PREFIX, if it has none that is good for records of SIZE bytes; without space, there is none. */
+SCR_FN void scr_record_reserve_keep(const char* prefix, size_t size)
+{
+  char           path[SCR_MAX_FILENAME];
+  struct stat    st;
+  uint64_t       x[512];
+  size_t         n = 0, i, want = 2 * size + 32768;
+  scr_err_record why;
+  int            fd = -1;
+
+  scr_err_save(&why);
+  if (scr_record_path(prefix, "reserve", path, sizeof path) == SCR_SUCCESS &&
+      (scr_os.lstat(path, &st) < 0 || ((uint64_t)st.st_size < size + 16384 && scr_os.unlink(path) == 0)))
+    fd = scr_os.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+  if (fd >= 0) {
+    for (x[0] = scr_random(), i = 1; i < 512; i++) x[i] = x[i - 1] * 6364136223846793005u + 1442695040888963407u;
+    while (n < want && scr_write_all(fd, x, sizeof x) >= 0) n += sizeof x;
+    if (scr_os.close(fd) < 0 || n < want) scr_os.unlink(path);
+  }
+  scr_err_restore(&why);
+}
+
+/* Returns 1 if PREFIX had a reserve, which is given up now. */
+SCR_FN int scr_record_reserve_use(const char* prefix)
+{
+  char path[SCR_MAX_FILENAME];
+
+  return scr_record_path(prefix, "reserve", path, sizeof path) == SCR_SUCCESS && scr_os.unlink(path) == 0;
+}
+
 /*
 ** Replace the file if RC is SCR_SUCCESS and WRITE is set; then unlock and free it.  Returns RC, or the error of the
 ** write.
@@ -8055,7 +8091,12 @@ SCR_FN int scr_record_close(scr_record* r, int rc, int write)
                    "%s would have %zu bytes, and %" PRIu64 " are possible; delete datasets with scr_index --delete, or "
                    "keep fewer with SCR_PREFIX_SIZE",
                    path, size, scr_record_bytes_max);
-    if (rc == SCR_SUCCESS) rc = scr_record_keep_spare(r, scr_hash_file_write(path, r->h));
+    if (rc == SCR_SUCCESS) {
+      rc = scr_hash_file_write(path, r->h);
+      if (rc == SCR_ERR_SPACE && scr_record_reserve_use(r->prefix)) rc = scr_hash_file_write(path, r->h);
+      if (rc == SCR_SUCCESS) scr_record_reserve_keep(r->prefix, size);
+      rc = scr_record_keep_spare(r, rc);
+    }
   }
   scr_hash_file_unlock(&r->lock);
   scr_hash_delete(&r->h);
@@ -14389,6 +14430,15 @@ SCR_FN int scr_stage_write(const char* stage, const scr_entry* e)
   return rc;
 }
 
+/* Returns 1 if PATH, in a stage, is F: an earlier scavenge has made it, and it may have been damaged since. */
+SCR_FN int scr_stage_has(const char* path, const scr_file* f)
+{
+  uLong crc;
+
+  if (scr_file_has_size(path, f->size) != SCR_SUCCESS) return 0;
+  return !f->has_crc || (scr_file_crc(path, f->size, &crc) == SCR_SUCCESS && crc == f->crc);
+}
+
 /*
 ** Copy the file F of E from the cache of HOME to STAGE, unless it is there.  It gets its name when its bytes are synced
 ** and its checksum is right (B6); MOVED is called as in scr_pace.
@@ -14401,7 +14451,7 @@ SCR_FN int scr_stage_copy(const scr_home* home, const scr_entry* e, scr_file* f,
   scr_copy_item* it;
   int            rc = scr_fmt(to, sizeof to, "%s/%s", stage, f->rel);
 
-  if (rc == SCR_SUCCESS && scr_file_has_size(to, f->size) == SCR_SUCCESS) return SCR_SUCCESS;
+  if (rc == SCR_SUCCESS && scr_stage_has(to, f)) return SCR_SUCCESS;
   if (rc == SCR_SUCCESS && !f->complete) rc = SCR_ERR(SCR_ERR_MISSING, "%s was not complete", f->rel);
   if (rc == SCR_SUCCESS) rc = scr_entry_path(home, e, f->rel, from, sizeof from);
   if (rc == SCR_SUCCESS) rc = scr_fmt(tmp, sizeof tmp, "%s/.scr/%s.%ld.tmp", stage, home->host, (long)getpid());
@@ -14480,6 +14530,7 @@ typedef struct {
   const char*  prefix; /* absolute */
   scr_identity identity;
   uint64_t     container_size, map_size;   /* of SCR_CONTAINER_SIZE and SCR_RANK2FILE_SIZE */
+  int          older;                      /* 1: the stage may have files of an earlier scavenge */
   void (*moved)(uint64_t bytes);           /* as in scr_pace */
   void (*say)(const char* what);           /* what is lost, rebuilt, and why */
   char            stage[SCR_MAX_FILENAME]; /* from here on: what is found out */
@@ -14502,18 +14553,22 @@ SCR_FN void scr_scavenge_free(scr_scavenge* s)
   scr_free(&s->to.rival);
 }
 
-/* Returns 1 if all files of the application that E lists are in the stage. */
+/* Returns 1 if all files of the application that E lists are in the stage.  Damaged ones are removed from it. */
 SCR_FN int scr_scavenge_is_whole(const scr_scavenge* s, const scr_entry* e)
 {
-  char path[SCR_MAX_FILENAME];
-  int  i, rc = SCR_SUCCESS;
+  char path[SCR_MAX_FILENAME], text[SCR_ERR_TEXT_MAX];
+  int  i, whole = 1;
 
-  for (i = 0; i < e->files && rc == SCR_SUCCESS; i++) {
+  for (i = 0; i < e->files; i++) {
     if (e->file[i].kind != SCR_FILE_APPLICATION) continue;
-    rc = scr_fmt(path, sizeof path, "%s/%s", s->stage, e->file[i].rel);
-    if (rc == SCR_SUCCESS) rc = scr_file_has_size(path, e->file[i].size);
+    if (scr_fmt(path, sizeof path, "%s/%s", s->stage, e->file[i].rel) != SCR_SUCCESS) return 0;
+    if (s->older ? scr_stage_has(path, &e->file[i]) : scr_file_has_size(path, e->file[i].size) == SCR_SUCCESS) continue;
+    whole = 0;
+    if (!s->older || scr_os.unlink(path) < 0) continue;
+    snprintf(text, sizeof text, "%s, of an earlier scavenge, was damaged, and is removed", path);
+    s->say(text);
   }
-  return rc == SCR_SUCCESS;
+  return whole;
 }
 
 /* Hold the stage until scr_scavenge_free, and find any entry in it, for what all have in common. */
@@ -14713,6 +14768,7 @@ SCR_FN int scr_scavenge_rebuild(scr_scavenge* s)
   for (i = 0; i < sets.n && rc == SCR_SUCCESS; i++) rc = scr_scavenge_rebuild_set(s, sets.name[i]);
   scr_rebuild_sets_free(&sets);
   if (rc == SCR_SUCCESS && scr_oom) rc = SCR_ERR_OOM();
+  s->older = 0; /* what there was is proved now */
   if (rc != SCR_SUCCESS || (missing = scr_scavenge_inspect(s)) == 0) return rc;
   scr_scavenge_report_alone(s);
   return SCR_ERR(SCR_ERR_LOST,
@@ -20655,9 +20711,9 @@ SCR_FN int scr_recovery_all(int leaving)
 }
 
 /*
-** Rebuild the files of dataset ID, which is in use, that have become corrupt or are missing.  SCR_ERR_LOST if its
-** redundancy cannot rebuild them, SCR_ERR_NOT_FOUND if no file is damaged.  Collective over the world; the same code
-** everywhere.  On an error the records are unchanged.
+** Rebuild the files of dataset ID, which is in use, that have become corrupt or are missing, if there are any.
+** SCR_ERR_LOST if its redundancy cannot rebuild them.  Collective over the world; the same code everywhere.  On an
+** error the records are unchanged.
 */
 SCR_FN int scr_recovery_mend(int id)
 {
@@ -20668,8 +20724,7 @@ SCR_FN int scr_recovery_mend(int id)
   scr_recovery_begin(&f, &ds->desc.identity, 1);
   rc = scr_recovery_assess(&f);
   f.life = ds->life;
-  if (rc == SCR_SUCCESS && f.lost == 0) rc = SCR_ERR(SCR_ERR_NOT_FOUND, "no file of dataset %d is lost", id);
-  if (rc == SCR_SUCCESS) {
+  if (rc == SCR_SUCCESS && f.lost > 0) {
     SCR_SOMETIMES(mended);
     rc = scr_recovery_run(&f);
   }
@@ -21813,8 +21868,9 @@ SCR_FN int scr_flush_result(int id, int newest, int rc)
 
 /*
 ** RC is the result of a flush of dataset ID: if it says that a file in the cache has become corrupt, rebuild it, if the
-** redundancy allows, and copy the dataset again; also if the prefix was full, and older checkpoints can go.  Collective
-** over the world; the same code everywhere.
+** redundancy allows, and copy the dataset again: it may be right now, if SCR_Init has rebuilt what a daemon had copied
+** before.  Also if the prefix was full, and older checkpoints can go.  Collective over the world; the same code
+** everywhere.
 */
 SCR_FN int scr_flush_again(int id, int is_chosen, int rc)
 {
@@ -24687,6 +24743,7 @@ SCR_FN void scr_run_launch(char* text, size_t n)
   if (job != NULL && step != NULL) snprintf(text, n, "step %s.%s", job, step);
   else if (space != NULL) snprintf(text, n, "namespace %s", space);
   else snprintf(text, n, "parent %ld on %s", (long)getppid(), scr_msg_host);
+  text[strcspn(text, "\n")] = '\0';
 }
 
 /*

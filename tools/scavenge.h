@@ -332,20 +332,28 @@ SCR_FN void scavenge_see_stage(const scr_identity* identity, void* arg)
     s->best = *identity;
 }
 
-/* Make a dataset on the prefix of what was collected of dataset ID; IDENTITY is all zeros but the id if not known. */
-SCR_FN int scavenge_finish(const scavenge_options* o, const scr_identity* identity, scr_scavenge* s)
+/* The dataset of the stage on PREFIX for IDENTITY, which is all zeros but the id if not known; id 0: there is none. */
+SCR_FN scr_identity scavenge_stage(const char* prefix, const scr_identity* identity)
 {
   scavenge_search find;
-  int             rc;
 
   memset(&find, 0, sizeof find);
   find.wanted = *identity;
-  scr_stage_walk(o->prefix, scavenge_see_stage, &find);
-  if (find.best.id == 0)
-    return SCR_ERR(SCR_ERR_LOST, "no files of dataset %d could be copied from the caches", identity->id);
+  scr_stage_walk(prefix, scavenge_see_stage, &find);
+  return find.best;
+}
+
+/* Make a dataset on the prefix of what was collected for IDENTITY; OLDER: some of it by an earlier scavenge. */
+SCR_FN int scavenge_finish(const scavenge_options* o, const scr_identity* identity, int older, scr_scavenge* s)
+{
+  int rc;
+
   s->prefix = o->prefix;
-  s->identity = find.best;
+  s->identity = scavenge_stage(o->prefix, identity);
+  s->older = older;
   s->say = scavenge_say;
+  if (s->identity.id == 0)
+    return SCR_ERR(SCR_ERR_LOST, "no files of dataset %d could be copied from the caches", identity->id);
   rc = scr_param_bytes(o->params, "SCR_CONTAINER_SIZE", &s->container_size);
   if (rc == SCR_SUCCESS) rc = scr_param_bytes(o->params, "SCR_RANK2FILE_SIZE", &s->map_size);
   return rc == SCR_SUCCESS ? scr_scavenge_finish(s) : rc;
@@ -367,7 +375,7 @@ SCR_FN void scavenge_log(const scavenge_options* o, const char* event, const cha
 ** are any, and put it together again, as scavenge_finish does.
 */
 SCR_FN int scavenge_more(const scavenge_options* o, scavenge_which which, const scavenge_nodes* nodes,
-                         const scr_identity* identity, scr_scavenge* s)
+                         const scr_identity* identity, int older, scr_scavenge* s)
 {
   scavenge_nodes others = {{NULL, 0}, NULL, SCR_SUCCESS};
   scr_err_record why;
@@ -383,7 +391,7 @@ SCR_FN int scavenge_more(const scavenge_options* o, scavenge_which which, const 
     scavenge_clear_line();
     scr_scavenge_free(s);
     memset(s, 0, sizeof *s);
-    if (rc == SCR_SUCCESS) rc = scavenge_finish(o, identity, s);
+    if (rc == SCR_SUCCESS) rc = scavenge_finish(o, identity, older, s);
   }
   scavenge_nodes_free(&others);
   return rc;
@@ -400,9 +408,10 @@ SCR_FN int scavenge_dataset(const scavenge_options* o, const scr_identity* ident
   scr_err_record why;
   char           text[SCR_MAX_FILENAME + 128];
   double         start = scr_wtime();
-  int            lock, missing = 0, rc = scavenge_lock(o->prefix, &lock);
+  int            lock, older, missing = 0, rc = scavenge_lock(o->prefix, &lock);
 
   memset(&s, 0, sizeof s);
+  older = scavenge_stage(o->prefix, identity).id != 0;
   if (rc == SCR_SUCCESS) scavenge_log(o, "SCAVENGE_START", NULL, identity->id, -1);
   if (rc == SCR_SUCCESS && scavenge_find_nodes(o, SCAVENGE_LAST_RUN, NULL, &nodes, &missing) != SCR_SUCCESS)
     scavenge_say(scr_err_text); /* what an earlier scavenge has collected may be enough */
@@ -413,11 +422,11 @@ SCR_FN int scavenge_dataset(const scavenge_options* o, const scr_identity* ident
     rc = scavenge_collect(o, &nodes, identity->id);
     scavenge_clear_line();
   }
-  if (rc == SCR_SUCCESS) rc = scavenge_finish(o, identity, &s);
-  if (rc == SCR_ERR_LOST && o->from == NULL) rc = scavenge_more(o, SCAVENGE_EARLIER_RUNS, &nodes, identity, &s);
+  if (rc == SCR_SUCCESS) rc = scavenge_finish(o, identity, older, &s);
+  if (rc == SCR_ERR_LOST && o->from == NULL) rc = scavenge_more(o, SCAVENGE_EARLIER_RUNS, &nodes, identity, older, &s);
   if (rc == SCR_ERR_LOST && o->jobset == NULL && o->up == NULL &&
       (system_manager(NULL) != SYSTEM_NONE || system_env("SCR_NODELIST") != NULL))
-    rc = scavenge_more(o, SCAVENGE_ALLOCATION, &nodes, identity, &s);
+    rc = scavenge_more(o, SCAVENGE_ALLOCATION, &nodes, identity, older, &s);
   if (rc == SCR_SUCCESS) {
     snprintf(text, sizeof text, "dataset %d is in %s/%s, after %.1f s", identity->id, o->prefix, s.to.dir,
              scr_wtime() - start);

@@ -257,6 +257,7 @@ static void a_full_prefix_keeps_no_run_from_the_cache(void)
   OK(SCR_Init());
   OK(put("ck1", 2, 1000));
   run_dies();
+  shell("rm prefix/.scr/reserve");
   fill_prefix();
   for (run = 0; run < 2; run++) {
     during("run %d", run);
@@ -280,6 +281,24 @@ static void a_full_prefix_keeps_no_run_from_the_cache(void)
   OK(SCR_Init()); /* the flush file knows again what was lost */
   ALIKE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "ck3 (dataset 3, ");
   CHECK(strstr(SCR_Last_error(), "ck2 (dataset 2, ") != NULL, "%s", SCR_Last_error());
+  OK(SCR_Finalize());
+  shell("umount prefix");
+}
+
+/* To the last byte: the index can be changed all the same, so that a deletion makes room. */
+static void on_a_full_prefix_older_checkpoints_make_room(void)
+{
+  if (!can_mount()) return;
+  begin();
+  set("SCR_FLUSH=1");
+  set("SCR_PREFIX_SIZE=2");
+  shell("mount -t tmpfs -o size=900k none prefix");
+  OK(SCR_Init());
+  OK(put("ck1", 2, 15000));
+  OK(put("ck2", 2, 15000));
+  fill_prefix();
+  OK(put("ck3", 2, 15000));
+  CHECK(there("prefix/ck3/rank_0_0") && !there("prefix/ck1"), "the oldest one has not made room");
   OK(SCR_Finalize());
   shell("umount prefix");
 }
@@ -838,6 +857,7 @@ const test_case bad_cases[] = {CASE(directories_that_cannot_be_used_are_named, T
                                CASE(a_checkpoint_stays_in_the_cache_while_the_prefix_is_full, "4", "5"),
                                CASE(an_error_of_a_flush_says_that_the_cache_keeps_the_checkpoint, "4"),
                                CASE(a_full_prefix_keeps_no_run_from_the_cache, "4", "5"),
+                               CASE(on_a_full_prefix_older_checkpoints_make_room, "4"),
                                CASE(a_prefix_that_is_full_from_the_start_finds_its_cache, "4", "5"),
                                CASE(a_base_that_is_read_only_is_named, "4", "5"),
                                CASE(a_base_that_becomes_read_only_costs_only_the_new_checkpoint, "4", "5"),

@@ -361,12 +361,18 @@ static void node_replace(int node)
   totals.lost++;
 }
 
-static void node_cut(int node)
+/* NODE stays, but without what was not synced; ROT: in place of that, with wrong bytes in some files. */
+static void node_spoil(int node, int rot)
 {
-  tree_crash(world_node[node], (int)sim_below(CRASH_KINDS));
+  int n;
+
+  if (rot)
+    for (n = 1 + (int)sim_below(3); n > 0; n--) tree_rot(world_node[node]);
+  else tree_crash(world_node[node], (int)sim_below(CRASH_KINDS));
   beside_damaged();
   if (!is_damaged(node)) truth.damaged[truth.damages++] = node;
   truth.cuts = 1;
+  truth.rotten |= rot;
   totals.cuts++;
 }
 
@@ -382,15 +388,16 @@ static int losses_left(void)
 /* What happens to the machines after a lifetime: losses within what the scheme survives, most of the time. */
 static void machine_suffers(void)
 {
-  int left = losses_left(), lose = (int)fate_draw("lose", 3), cuts = fate_one_in("lose.power", 3), i, node;
+  int left = losses_left(), lose = (int)fate_draw("lose", 3), i, node;
+  int rot = plan.crc && fate_one_in("lose.rot", 8), cuts = plan.crc && plan.fsync && fate_one_in("lose.power", 3);
 
   if (fate_one_in("lose.more", 10)) lose++;
   else if (lose > left) lose = left > 0 ? left : 0;
   for (i = 0; i < lose && truth.damages < plan.nodes; i++) {
     do node = (int)sim_below((uint64_t)plan.nodes);
     while (is_damaged(node));
-    sim_note("node %d %s", node, cuts && plan.crc && plan.fsync ? "loses power" : "is lost; a spare takes its place");
-    if (cuts && plan.crc && plan.fsync) node_cut(node);
+    sim_note("node %d %s", node, rot ? "has a bad disk" : cuts ? "loses power" : "is lost; a spare takes its place");
+    if (rot || cuts) node_spoil(node, rot);
     else node_replace(node);
   }
   if (plan.fsync && fate_one_in("lose.prefix.power", 3)) {

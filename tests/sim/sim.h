@@ -303,6 +303,7 @@ void  tree_room(tree* t, uint64_t bytes);        /* it takes BYTES more from now
 void tree_write(tree* t, const char* dir, const char* name, const char* text);
 int  tree_spoil(tree* t, const char* path);
 int  tree_purge(tree* t, const char* name);
+void tree_rot(tree* t);
 int  tree_lock(tree* t, const char* path, open_file* holder);
 
 /* Returns 1 if PATH is there because a fault has kept somebody from removing it. */

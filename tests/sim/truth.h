@@ -90,6 +90,7 @@ typedef struct {
   int     cuts, unsummed;               /* a node has lost power; or a run wrote without checksums, so that none must */
   int     windowed;                     /* a run had SCR_PREFIX_SIZE */
   int     notes_lost;                   /* the flush file was damaged: what was in caches may be anything */
+  int     rotten;                       /* files of caches were: what a filemap listed may be anything */
   int     refused;                      /* the last lifetime could load nothing, as it may be */
   int     returned;                     /* machines have come back, with what they had, since the last SCR_Init */
   int     twins;                        /* or ever */

@@ -510,20 +510,32 @@ void tree_write(tree* t, const char* dir, const char* name, const char* text)
   file_sync(i);
 }
 
+/* Byte AT of the file I changes on the disk. */
+static void file_rot(inode* i, uint64_t at)
+{
+  char c = (char)(i->now->p[at] ^ 1);
+
+  file_put(i, &c, 1, at);
+  file_sync(i);
+}
+
 int tree_spoil(tree* t, const char* path)
 {
   inode* i = tree_find(t, path);
-  char   c;
 
   if (!i || i->is_dir || file_size(i) == 0) return 0;
-  c = (char)(i->now->p[file_size(i) / 2] ^ 1);
-  file_put(i, &c, 1, file_size(i) / 2);
-  file_sync(i);
+  file_rot(i, file_size(i) / 2);
   return 1;
 }
 
-/* How many files there are below D, the directory PATH, with NAME in their path; number *REMOVE, from 0, goes. */
-static uint64_t purge_dir(inode* d, char* path, const char* name, uint64_t* remove)
+/* A file of a tree, and where its name is. */
+typedef struct {
+  inode *     dir, *file;
+  const char* name;
+} place;
+
+/* How many files there are below D, the directory PATH, with NAME in their path; number *WHICH, from 0, is F. */
+static uint64_t find_dir(inode* d, char* path, const char* name, uint64_t* which, place* f)
 {
   const char** list = dir_sorted(d);
   size_t       n = strlen(path);
@@ -533,12 +545,13 @@ static uint64_t purge_dir(inode* d, char* path, const char* name, uint64_t* remo
   for (k = 0; k < all; k++) {
     inode* i = dir_child(d, list[k]);
     snprintf(path + n, 4000 - n, "/%s", list[k]);
-    if (i->is_dir) files += purge_dir(i, path, name, remove);
+    if (i->is_dir) files += find_dir(i, path, name, which, f);
     else if (strstr(path, name) != NULL) {
       files++;
-      if ((*remove)-- > 0) continue;
-      dir_remove(d, list[k]);
-      dir_sync(d);
+      if ((*which)-- > 0) continue;
+      f->dir = d;
+      f->file = i;
+      f->name = list[k]; /* a name lives as long as the simulator */
     }
   }
   path[n] = '\0';
@@ -546,15 +559,34 @@ static uint64_t purge_dir(inode* d, char* path, const char* name, uint64_t* remo
   return files;
 }
 
-int tree_purge(tree* t, const char* name)
+/* F becomes any file of T with NAME in its path; 0 if there is none. */
+static int find_any(tree* t, const char* name, place* f)
 {
   char     path[4096] = "";
-  uint64_t none = UINT64_MAX, one, files = purge_dir(t->root, path, name, &none);
+  uint64_t none = UINT64_MAX, one, files = find_dir(t->root, path, name, &none, f);
 
   if (files == 0) return 0;
   one = sim_below(files);
-  purge_dir(t->root, path, name, &one);
+  find_dir(t->root, path, name, &one, f);
   return 1;
+}
+
+int tree_purge(tree* t, const char* name)
+{
+  place f;
+
+  if (!find_any(t, name, &f)) return 0;
+  dir_remove(f.dir, f.name);
+  dir_sync(f.dir);
+  return 1;
+}
+
+void tree_rot(tree* t)
+{
+  place f;
+
+  if (find_any(t, "", &f) && file_size(f.file) > 0) file_rot(f.file, sim_below(file_size(f.file)));
+  t->was_cut = 1;
 }
 
 int tree_has_kept(const tree* t, const char* path)

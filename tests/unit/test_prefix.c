@@ -725,16 +725,16 @@ static void a_failure_leaves_the_old_index_or_the_new_one(void)
   scr_index_set_current(&index, 0, "ckpt/18", 1);
   CHECK_INT(scr_index_close(&index, SCR_SUCCESS, 1), SCR_SUCCESS);
   CHECK(records_alloc_sweep(index_story, records_prefix, index_after_oom) > 200);
-  CHECK_INT(records_fault_sweep(FAULT_FAIL, EIO, index_story, records_prefix, index_after_fault), 17);
+  CHECK_INT(records_fault_sweep(FAULT_FAIL, EIO, index_story, records_prefix, index_after_fault), 18);
   records_fault_sweep(FAULT_FAIL, ENOSPC, index_story, records_prefix, index_after_fault);
   records_fault_sweep(FAULT_SHORT, 0, index_story, records_prefix, index_after_fault);
   records_fault_sweep(FAULT_TORN, ENOSPC, index_story, records_prefix, index_after_fault);
-  CHECK_INT(check_names(records_path("")), 2); /* the index and its lock: no temporary file stays, but after this: */
+  CHECK_INT(check_names(records_path("")), 3); /* the index, its lock, the reserve: no more stays, but after this: */
   records_fault_sweep(FAULT_DEAD, EIO, index_story, records_prefix, index_after_fault);
   for (n = 1; check_fault_kill(n, index_story, records_prefix); n++) index_judge(SCR_ERR_IO, 0);
-  CHECK(n > 16 && check_names(records_path("")) > 2);
+  CHECK(n > 16 && check_names(records_path("")) > 3);
   scr_record_sweep(records_prefix);
-  CHECK_INT(check_names(records_path("")), 2);
+  CHECK_INT(check_names(records_path("")), 3);
 }
 
 static void the_sweep_removes_temporary_files_of_writers_and_nothing_else(void)

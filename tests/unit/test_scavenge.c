@@ -240,6 +240,43 @@ static void what_gets_the_name_of_a_stage_in_use_is_not_touched(void)
   scavenge_end();
 }
 
+/* A file of a stage that an earlier scavenge has left has other bytes since: it is copied again, or else rebuilt. */
+static void what_was_damaged_in_a_stage_is_made_again(void)
+{
+  char         stage[SCR_MAX_FILENAME], path[2 * SCR_MAX_FILENAME];
+  scr_scavenge s;
+  int          cached, rank, lost = 0, fd, err = records_quiet(-1);
+
+  for (cached = 0; cached < 2; cached++) {
+    scavenge_begin(0);
+    for (rank = 0; rank < SCAVENGE_RANKS; rank++)
+      CHECK_INT(scr_stage_collect(&scavenged.home, scavenged.entry[rank], records_prefix, ~0, NULL,
+                                  scavenge_say_nothing, &lost),
+                SCR_SUCCESS);
+    CHECK_INT(scr_stage_path(records_prefix, &scavenged.entry[0]->desc.identity, stage, sizeof stage), SCR_SUCCESS);
+    snprintf(path, sizeof path, "%s/%s", stage, scavenged.entry[0]->file[0].rel);
+    fd = open(path, O_WRONLY);
+    CHECK(fd >= 0 && pwrite(fd, "another", 7, 1) == 7);
+    close(fd);
+    if (cached)
+      CHECK_INT(
+          scr_stage_collect(&scavenged.home, scavenged.entry[0], records_prefix, ~0, NULL, scavenge_say_nothing, &lost),
+          SCR_SUCCESS);
+    memset(&s, 0, sizeof s);
+    s.prefix = records_prefix;
+    s.identity = scavenged.entry[0]->desc.identity;
+    s.map_size = 1;
+    s.older = !cached;
+    s.say = scavenge_say_nothing;
+    CHECK_INT(scr_scavenge_finish(&s), SCR_SUCCESS);
+    scr_scavenge_free(&s);
+    CHECK(scavenge_is_indexed() && scavenge_is_whole());
+    scavenge_end();
+  }
+  CHECK_INT(lost, 0);
+  records_quiet(err);
+}
+
 /* ---- a second copy, of another form, of a dataset that the index has ---- */
 
 static void second_begin(void)
@@ -373,6 +410,7 @@ static void test_scavenge(void)
   a_scavenge_that_fails_or_is_killed_at_any_call_is_finished_by_another();
   a_node_that_finds_no_space_for_all_its_files_leaves_none();
   what_gets_the_name_of_a_stage_in_use_is_not_touched();
+  what_was_damaged_in_a_stage_is_made_again();
   a_second_copy_that_fails_leaves_the_first_one_whole();
   so_is_one_into_containers();
 }
