@@ -22078,13 +22078,14 @@ SCR_FN int scr_flight_is_there(const scr_copy_item* it)
 
 /*
 ** SCR_SUCCESS if the transfer file has all copies of F, as this run would make them, and the files are there: a flush
-** that failed since, or a loss of power, may have removed them.  Local.
+** that failed since, or a loss of power, may have removed them, or their bytes if nothing is synced.  Local.
 */
 SCR_FN int scr_flight_fits(scr_flush* f)
 {
   scr_transfer_state state;
   int                i, fits = scr_flight_see(f, &state) == SCR_SUCCESS && state != SCR_TRANSFER_NONE;
 
+  fits = fits && scr_fsync_enabled;
   for (i = 0; i < f->copies.n && fits; i++)
     if (f->copies.item[i].made) fits = scr_flight_is_there(&f->copies.item[i]);
   if (fits) return SCR_SUCCESS;

@@ -88,10 +88,10 @@ unpack() { # CASE
 }
 now='s/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}/TIME/g; s/, after [0-9.]+ s$//
   s/([^M]TIME[^0-9A-Z]+)[0-9]{10}/\1NOW/g' # no two runs have these; MTIME is that of a file
-# The size and the sum of each file below DIR, but for locks; of a hash file in which a time stands, without the time and
+# The size and the sum of each file below DIR, but for locks and what is random; of a hash file in which a time stands, without the time and
 # the CRC that covers it: this processor's command reads it then.
 files_of() { # DIR
-  (cd "$1" && find . -type f ! -name '*lock' -print | sort | while read -r f; do
+  (cd "$1" && find . -type f ! -name '*lock' ! -name reserve -print | sort | while read -r f; do
     if [[ $f == */halt.scr ]] || LC_ALL=C grep -qaE '[0-9]{4}-[0-9]{2}-[0-9]{2}T' "$f"; then
       echo "$f: $(LC_ALL=C sed -E "$now" "$f" | head -c -4 | cksum)"
       "$BIN/scr_print_hash_file" "$f" | sed -E "$now"

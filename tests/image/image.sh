@@ -433,6 +433,20 @@ says "scr_image of a damaged header" 1 "other is damaged: the checksum of its he
 says "scr_image of another file" 1 "$tmp/state is no image of a process" scr_image "$tmp/state"
 says "scr_image without a file" 1 "which file" scr_image
 
+# ---- where all users can write, no image goes into a directory of a stranger
+fresh
+chmod 1777 "$p" && mkdir image.1 image.3 && if chown 61299 image.1 image.3; then
+  export SCR_FLUSH=1
+  AT=3,7 check "directories of a stranger have the names of images" 0 - run 2 state 12
+  said "the next number is taken" "image\.1 is of user 61299: the image has the next number"
+  check "which images there are" 0 "rank_0.img rank_0.img" echo $(ls image.2 image.4 | grep rank_0)
+  check "nothing is in a directory of the stranger" 0 "" find image.1 image.3 -type f
+  rm -rf "$tmp/node" && mkdir "$tmp/node"
+  check "it restarts" 0 - run 2 state 12
+  said "from the newest" "restarted from image\.4"
+  export SCR_FLUSH=0
+else echo "skipped: directories of a stranger: needs root"; skipped=$((skipped + 1)); fi
+
 # ---- libraries whose side the user chooses
 numa=$(ldd "$tmp/state" | awk '/libnuma/ {print $3}') # which Debian's MPICH uses
 if [ -n "$numa" ]; then

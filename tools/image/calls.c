@@ -61,7 +61,7 @@ static __attribute__((noinline)) void take_image(void)
 {
   const char* why;
 
-  images++;
+  images = img_lib_number(images + 1);
   img_signals_defer(); /* no handler changes what is being saved (I1) */
   img_libc_save();
   img_threads_save();

@@ -114,6 +114,8 @@ int img_lib_halt_changed(void);
 int img_lib_time_to_ask(void);
 /* All ranks have stopped: 1 if an image is due.  Collective. */
 int img_lib_due(void);
+/* The number of the next image, from N on.  Collective. */
+uint64_t img_lib_number(uint64_t n);
 /* Write the image N, unless it is known WHY it cannot be; the context has been taken.  Collective. */
 void img_lib_write(uint64_t n, const char* why);
 /* After a stop: end the run if the library says so.  Collective. */
