@@ -389,7 +389,7 @@ static void a_run_that_dies_in_a_flush_loses_nothing(void)
 {
   int n;
 
-  for (n = 1; n < 200; n += pace(20, 5, 1) + (int)roll((unsigned)pace(60, 40, 1))) {
+  for (n = 1; n < 200; n += pace(40, 5, 1) + (int)roll((unsigned)pace(80, 40, 1))) {
     during("call %d of each rank", n);
     test_alive();
     die_at(n, n % 2);
@@ -523,7 +523,7 @@ static void a_run_that_dies_beside_a_daemon_loses_nothing(void)
   char name[SCR_MAX_FILENAME];
   int  n, flag;
 
-  for (n = 1; n < 400; n += pace(60, 40, 3) + (int)roll((unsigned)pace(90, 75, 1))) {
+  for (n = 1; n < 400; n += pace(90, 40, 3) + (int)roll((unsigned)pace(120, 75, 1))) {
     during("call %d of each rank", n);
     test_alive();
     die_beside_a_daemon(n, n % 2);

@@ -735,7 +735,7 @@ static void spoilt(size_t v, int how, unsigned dice)
 
 static void spoilt_metadata_cost_no_checkpoint_that_is_safe_elsewhere(void)
 {
-  int      how, round, n = 0, step = pace(3, 1, 1);
+  int      how, round, n = 0, step = pace(6, 1, 1);
   size_t   v;
   unsigned dice = 12345;
 

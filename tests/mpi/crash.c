@@ -186,7 +186,7 @@ static void the_checkpoint_that_the_user_wants_replaces_a_newer_one(void)
 static void a_death_in_scr_current_leaves_a_checkpoint_that_is_offered(void)
 {
   char name[SCR_MAX_FILENAME];
-  int  n, struck = 1, flag, step = pace(32, 4, 1);
+  int  n, struck = 1, flag, step = pace(64, 4, 1);
 
   for (n = 1 + turn(step); struck > 0; n += step) {
     during("a death at call %d", n);

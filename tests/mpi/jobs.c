@@ -969,7 +969,7 @@ static void a_checkpoint_whose_deletion_was_killed_is_not_missed(void)
   int with_delete, n, flag;
 
   for (with_delete = 0; with_delete < 2; with_delete++)
-    for (n = 1; deletion_dies(with_delete, n); n += pace(15, 9, 1)) {
+    for (n = 1; deletion_dies(with_delete, n); n += pace(30, 9, 1)) {
       during("%s, call %d", with_delete ? "SCR_Delete" : "SCR_Complete_output", n);
       OK(SCR_Init());
       OK(SCR_Have_restart(&flag, NULL));
@@ -995,7 +995,7 @@ static void a_checkpoint_whose_deletion_was_killed_is_no_alarm(void)
 
   for (with_delete = 0; with_delete < 2; with_delete++) {
     told = 0;
-    for (n = 1; deletion_dies(with_delete, n); n += pace(15, 9, 1)) {
+    for (n = 1; deletion_dies(with_delete, n); n += pace(30, 9, 1)) {
       during("%s, call %d", with_delete ? "SCR_Delete" : "SCR_Complete_output", n);
       shell("rm -rf saved; mkdir saved; cp -a prefix cntl cache saved");
       OK(init_says(text, sizeof text));

@@ -149,7 +149,7 @@ static void restart_of(int w, int r, place p)
 static void a_checkpoint_is_read_by_any_number_of_ranks(void)
 {
   static const int counts[] = {1, 3, 4, 6, 8};
-  int              w, r, p, n = 0, step = pace(12, 4, 1);
+  int              w, r, p, n = 0, step = pace(24, 4, 1);
 
   for (w = 0; w < 5; w++)
     for (r = 0; r < 5; r++)

@@ -550,6 +550,7 @@ static void an_array_is_read_by_any_number_of_ranks(void)
 
   for (from = 0; from < 6; from++)
     for (to = 0; to < 6; to++, k++) {
+      if (k % pace(3, 1, 1) != turn(pace(3, 1, 1))) continue;
       packed = k % 4 == 3;
       choose_array(1 + k % DIMS);
       during("from %d to %d ranks, %d dimensions, packed %d", counts[from], counts[to], array_dims, packed);
@@ -1666,7 +1667,7 @@ static void a_death_while_regions_are_recovered_costs_nothing(void)
     shell("echo lost >>prefix/log");
     OK(SCR_Finalize());
     shell("mkdir was; cp -a prefix cntl cache was");
-    for (n = 1, over = 0; !over; n += pace(18, 5, 1)) {
+    for (n = 1, over = 0; !over; n += pace(36, 5, 1)) {
       during("damaged %d, a death at call %d", damaged, n);
       test_alive();
       shell("rm -rf prefix cntl cache; cp -a was/* .");

@@ -1394,7 +1394,7 @@ static void a_killed_deletion_of_the_only_checkpoint_is_finished(void)
 
   for (flush = 0; flush < 2; flush++) {
     kept = gone = 0;
-    for (n = 1, died = 1; died; n += pace(6, flush ? 5 : 3, 1)) {
+    for (n = 1, died = 1; died; n += pace(12, flush ? 5 : 3, 1)) {
       during("flush %d, call %d", flush, n);
       test_alive();
       begin();

@@ -454,7 +454,7 @@ static int is_next(int* dead)
 
   count++;
   *dead = only != NULL && getenv("TEST_KILLED") != NULL;
-  return only == NULL ? count % pace(3, 1, 1) == turn(pace(3, 1, 1)) : atoi(only) == count;
+  return only == NULL ? count % pace(6, 1, 1) == turn(pace(6, 1, 1)) : atoi(only) == count;
 }
 
 /* The job dies when N of the ranks that write have written. */
