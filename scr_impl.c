@@ -230,7 +230,7 @@ typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 ** Offers     scr_os.*, scr_fence, scr_fences, scr_fence_set, scr_fence_pin, scr_fence_drop, scr_fence_length,
 **            scr_fence_open, scr_fence_enter, scr_fence_link, scr_fence_close, scr_stat_same, scr_os_is_of,
 **            scr_write_all, scr_write_behind, scr_read_all, scr_pwrite_all, scr_pread_all, scr_keep_standard,
-**            scr_is_zero, scr_wtime, scr_time_usec, scr_random; scr_manager, scr_manager_names, scr_manager_here.
+**            scr_is_zero, scr_disk_free, scr_wtime, scr_time_usec, scr_random; scr_manager, scr_manager_names, scr_manager_here.
 ** Invariants
 **   P1  Every change to a file goes through scr_os, so that a test can make the N-th call fail, stop short or kill the
 **       process.
@@ -750,6 +750,17 @@ SCR_FN double scr_wtime(void)
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Set *FREE_BYTES to the free bytes of the file system of PATH and return 1; 0 for both if it does not report them. */
+SCR_FN int scr_disk_free(const char* path, uint64_t* free_bytes)
+{
+  struct statvfs fs;
+
+  *free_bytes = 0;
+  if (statvfs(path, &fs) != 0 || fs.f_blocks == 0) return 0;
+  *free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+  return 1;
 }
 
 /* Microseconds since the epoch. */
@@ -7769,7 +7780,7 @@ SCR_FN int scr_filemap_files(const char* dir, const scr_hash* master, scr_hash* 
 ** Invariants
 **   X2  A file of an unknown version is an error; it is never rewritten.
 **   X4  Every change to a file of <prefix>/.scr reads, changes and replaces it under one lock: open, then close.
-**   X8  Where the prefix has become full, its records can be replaced all the same, once at least.
+**   X8  Where the prefix has become full after there was space, a record can be replaced all the same, once at least.
 ** Failure    Files stay as they were, or are fully replaced; only a spare is written in place.
 ** ====================================================================================================== */
 
@@ -8043,20 +8054,23 @@ SCR_FN int scr_record_keep_spare(const scr_record* r, int rc)
 ** records, and leaves it to one that finds none (X8).  Its bytes are random, for file systems that compress.
 */
 
-/* Make the reserve of PREFIX, if it has none that is good for records of SIZE bytes; without space, there is none. */
+/* Make the reserve of PREFIX, if it has none that is good for records of SIZE bytes, and there is space enough. */
 SCR_FN void scr_record_reserve_keep(const char* prefix, size_t size)
 {
   char           path[SCR_MAX_FILENAME];
   struct stat    st;
-  uint64_t       x[512];
+  uint64_t       x[512], free_bytes;
   size_t         n = 0, i, want = 2 * size + 32768;
   scr_err_record why;
   int            fd = -1;
 
   scr_err_save(&why);
   if (scr_record_path(prefix, "reserve", path, sizeof path) == SCR_SUCCESS &&
-      (scr_os.lstat(path, &st) < 0 || ((uint64_t)st.st_size < size + 16384 && scr_os.unlink(path) == 0)))
-    fd = scr_os.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+      (scr_os.lstat(path, &st) < 0 || (uint64_t)st.st_size < size + 16384) && scr_disk_free(prefix, &free_bytes) &&
+      free_bytes > 4 * want) {
+    scr_os.unlink(path);
+    fd = scr_os.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+  }
   if (fd >= 0) {
     for (x[0] = scr_random(), i = 1; i < 512; i++) x[i] = x[i - 1] * 6364136223846793005u + 1442695040888963407u;
     while (n < want && scr_write_all(fd, x, sizeof x) >= 0) n += sizeof x;
@@ -8065,12 +8079,14 @@ SCR_FN void scr_record_reserve_keep(const char* prefix, size_t size)
   scr_err_restore(&why);
 }
 
-/* Returns 1 if PREFIX had a reserve, which is given up now. */
-SCR_FN int scr_record_reserve_use(const char* prefix)
+/* Returns 1 if PREFIX had a reserve with the space for SIZE bytes, which is given up now. */
+SCR_FN int scr_record_reserve_use(const char* prefix, size_t size)
 {
-  char path[SCR_MAX_FILENAME];
+  char        path[SCR_MAX_FILENAME];
+  struct stat st;
 
-  return scr_record_path(prefix, "reserve", path, sizeof path) == SCR_SUCCESS && scr_os.unlink(path) == 0;
+  return scr_record_path(prefix, "reserve", path, sizeof path) == SCR_SUCCESS && scr_os.lstat(path, &st) == 0 &&
+         (uint64_t)st.st_size >= size && scr_os.unlink(path) == 0;
 }
 
 /*
@@ -8093,7 +8109,7 @@ SCR_FN int scr_record_close(scr_record* r, int rc, int write)
                    path, size, scr_record_bytes_max);
     if (rc == SCR_SUCCESS) {
       rc = scr_hash_file_write(path, r->h);
-      if (rc == SCR_ERR_SPACE && scr_record_reserve_use(r->prefix)) rc = scr_hash_file_write(path, r->h);
+      if (rc == SCR_ERR_SPACE && scr_record_reserve_use(r->prefix, size)) rc = scr_hash_file_write(path, r->h);
       if (rc == SCR_SUCCESS) scr_record_reserve_keep(r->prefix, size);
       rc = scr_record_keep_spare(r, rc);
     }
@@ -14288,7 +14304,8 @@ SCR_FN int scr_adopt(scr_index* index, scr_adoption* a, int id, const char* name
 ** Invariants
 **   B6  A file of a stage is whole: it gets its name after its bytes are synced and their checksum is right.  Then no
 **       process writes to it.  It stays until the index has the dataset and all renames are done, until a newer dataset
-**       has its places, or until the process that copied it finds no space for the other files.
+**       has its places, until the process that copied it finds no space for the other files, or until a later scavenge
+**       finds that its checksum is wrong.
 ** Failure    An error code.  The stage stays, except after SCR_ERR_STATE, and another call goes on from what it has.
 ** ====================================================================================================== */
 
@@ -14430,13 +14447,41 @@ SCR_FN int scr_stage_write(const char* stage, const scr_entry* e)
   return rc;
 }
 
-/* Returns 1 if PATH, in a stage, is F: an earlier scavenge has made it, and it may have been damaged since. */
-SCR_FN int scr_stage_has(const char* path, const scr_file* f)
-{
-  uLong crc;
+#define SCR_STAGE_PIECE ((uint64_t)64 << 20) /* bytes that are compared before the next word */
 
-  if (scr_file_has_size(path, f->size) != SCR_SUCCESS) return 0;
-  return !f->has_crc || (scr_file_crc(path, f->size, &crc) == SCR_SUCCESS && crc == f->crc);
+/*
+** SCR_SUCCESS if PATH, in a stage, is F: an earlier scavenge has made it, and it may have been damaged since.
+** SCR_ERR_CRC if its checksum is wrong.  MOVED is called as in scr_pace, if it is not NULL.
+*/
+SCR_FN int scr_stage_check(const char* path, const scr_file* f, void (*moved)(uint64_t bytes))
+{
+  scr_extent x;
+  uLong      crc = SCR_CRC32_START;
+  int        rc = scr_file_has_size(path, f->size);
+
+  x.path = (char*)(uintptr_t)path;
+  for (x.offset = 0; rc == SCR_SUCCESS && f->has_crc && x.offset < f->size; x.offset += x.length) {
+    x.length = f->size - x.offset < SCR_STAGE_PIECE ? f->size - x.offset : SCR_STAGE_PIECE;
+    rc = scr_extent_crc(&x, x.offset + x.length == f->size, &crc);
+    if (moved != NULL) moved(x.length);
+  }
+  return rc == SCR_SUCCESS && f->has_crc ? scr_file_has_crc(path, crc, f->crc, "it was damaged in the stage") : rc;
+}
+
+/* What an earlier scavenge has found of the checksums of files of E, in STAGE, if the run has not recorded them. */
+SCR_FN void scr_stage_recall(const char* stage, scr_entry* e)
+{
+  scr_entry*      old = scr_stage_read(stage, e->owner, &e->desc.identity);
+  const scr_file* was;
+  int             i;
+
+  for (i = 0; old != NULL && i < e->files; i++) {
+    scr_file* f = &e->file[i];
+    if (f->has_crc || (was = scr_entry_find(old, f->rel)) == NULL || was->size != f->size) continue;
+    f->has_crc = was->has_crc;
+    f->crc = was->crc;
+  }
+  scr_entry_free(&old);
 }
 
 /*
@@ -14451,7 +14496,7 @@ SCR_FN int scr_stage_copy(const scr_home* home, const scr_entry* e, scr_file* f,
   scr_copy_item* it;
   int            rc = scr_fmt(to, sizeof to, "%s/%s", stage, f->rel);
 
-  if (rc == SCR_SUCCESS && scr_stage_has(to, f)) return SCR_SUCCESS;
+  if (rc == SCR_SUCCESS && scr_stage_check(to, f, moved) == SCR_SUCCESS) return SCR_SUCCESS;
   if (rc == SCR_SUCCESS && !f->complete) rc = SCR_ERR(SCR_ERR_MISSING, "%s was not complete", f->rel);
   if (rc == SCR_SUCCESS) rc = scr_entry_path(home, e, f->rel, from, sizeof from);
   if (rc == SCR_SUCCESS) rc = scr_fmt(tmp, sizeof tmp, "%s/.scr/%s.%ld.tmp", stage, home->host, (long)getpid());
@@ -14497,6 +14542,7 @@ SCR_FN int scr_stage_collect(const scr_home* home, const scr_entry* e, const cha
   if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, mode);
   if (rc == SCR_SUCCESS) rc = scr_record_check_dir(prefix, path, 1);
   if (rc == SCR_SUCCESS) scr_dirs_above(dirs, prefix, path);
+  if (rc == SCR_SUCCESS) scr_stage_recall(stage, all);
   for (i = 0; rc == SCR_SUCCESS && i < all->files; i++) {
     scr_file* f = &all->file[i];
     if (!(kinds & 1 << f->kind)) continue;
@@ -14529,10 +14575,10 @@ typedef enum { SCR_PART_MISSING, SCR_PART_WHOLE, SCR_PART_REPORTED } scr_part;
 typedef struct {
   const char*  prefix; /* absolute */
   scr_identity identity;
-  uint64_t     container_size, map_size;   /* of SCR_CONTAINER_SIZE and SCR_RANK2FILE_SIZE */
-  int          older;                      /* 1: the stage may have files of an earlier scavenge */
-  void (*moved)(uint64_t bytes);           /* as in scr_pace */
-  void (*say)(const char* what);           /* what is lost, rebuilt, and why */
+  uint64_t     container_size, map_size; /* of SCR_CONTAINER_SIZE and SCR_RANK2FILE_SIZE */
+  int64_t      since;            /* seconds since the epoch, when this scavenge began, if the stage was there; or 0 */
+  void (*moved)(uint64_t bytes); /* as in scr_pace */
+  void (*say)(const char* what); /* what is lost, rebuilt, and why */
   char            stage[SCR_MAX_FILENAME]; /* from here on: what is found out */
   scr_entry*      model;                   /* any entry, for what all have in common */
   char*           part;                    /* [ranks]: a value of scr_part */
@@ -14553,20 +14599,29 @@ SCR_FN void scr_scavenge_free(scr_scavenge* s)
   scr_free(&s->to.rival);
 }
 
-/* Returns 1 if all files of the application that E lists are in the stage.  Damaged ones are removed from it. */
+/*
+** Returns 1 if all files of the application that E lists are in the stage.  If an earlier scavenge was the last one to
+** compare them with their checksums, they are compared now, and damaged ones put aside.
+*/
 SCR_FN int scr_scavenge_is_whole(const scr_scavenge* s, const scr_entry* e)
 {
-  char path[SCR_MAX_FILENAME], text[SCR_ERR_TEXT_MAX];
-  int  i, whole = 1;
+  char        path[SCR_MAX_FILENAME], aside[SCR_MAX_FILENAME], text[SCR_ERR_TEXT_MAX];
+  struct stat st;
+  int         i, older, whole = 1, rc = scr_fmt(path, sizeof path, "%s/.scr/%d.scrfilemap", s->stage, e->owner);
 
+  older = rc == SCR_SUCCESS && scr_os.lstat(path, &st) == 0 && (int64_t)st.st_mtime < s->since;
   for (i = 0; i < e->files; i++) {
     if (e->file[i].kind != SCR_FILE_APPLICATION) continue;
-    if (scr_fmt(path, sizeof path, "%s/%s", s->stage, e->file[i].rel) != SCR_SUCCESS) return 0;
-    if (s->older ? scr_stage_has(path, &e->file[i]) : scr_file_has_size(path, e->file[i].size) == SCR_SUCCESS) continue;
+    rc = scr_fmt(path, sizeof path, "%s/%s", s->stage, e->file[i].rel);
+    if (rc == SCR_SUCCESS)
+      rc = older ? scr_stage_check(path, &e->file[i], s->moved) : scr_file_has_size(path, e->file[i].size);
+    if (rc == SCR_SUCCESS) continue;
     whole = 0;
-    if (!s->older || scr_os.unlink(path) < 0) continue;
-    snprintf(text, sizeof text, "%s, of an earlier scavenge, was damaged, and is removed", path);
+    if (!older || rc == SCR_ERR_MISSING) continue;
+    snprintf(text, sizeof text, "%.*s", scr_err_length, scr_err_text);
     s->say(text);
+    if (rc == SCR_ERR_CRC && scr_fmt(aside, sizeof aside, "%s.damaged", path) == SCR_SUCCESS)
+      scr_os.rename(path, aside);
   }
   return whole;
 }
@@ -14768,7 +14823,7 @@ SCR_FN int scr_scavenge_rebuild(scr_scavenge* s)
   for (i = 0; i < sets.n && rc == SCR_SUCCESS; i++) rc = scr_scavenge_rebuild_set(s, sets.name[i]);
   scr_rebuild_sets_free(&sets);
   if (rc == SCR_SUCCESS && scr_oom) rc = SCR_ERR_OOM();
-  s->older = 0; /* what there was is proved now */
+  s->since = 0; /* what there was is compared now */
   if (rc != SCR_SUCCESS || (missing = scr_scavenge_inspect(s)) == 0) return rc;
   scr_scavenge_report_alone(s);
   return SCR_ERR(SCR_ERR_LOST,
@@ -22078,14 +22133,13 @@ SCR_FN int scr_flight_is_there(const scr_copy_item* it)
 
 /*
 ** SCR_SUCCESS if the transfer file has all copies of F, as this run would make them, and the files are there: a flush
-** that failed since, or a loss of power, may have removed them, or their bytes if nothing is synced.  Local.
+** that failed since, or a loss of power, may have removed them.  Local.
 */
 SCR_FN int scr_flight_fits(scr_flush* f)
 {
   scr_transfer_state state;
   int                i, fits = scr_flight_see(f, &state) == SCR_SUCCESS && state != SCR_TRANSFER_NONE;
 
-  fits = fits && scr_fsync_enabled;
   for (i = 0; i < f->copies.n && fits; i++)
     if (f->copies.item[i].made) fits = scr_flight_is_there(&f->copies.item[i]);
   if (fits) return SCR_SUCCESS;
@@ -22468,7 +22522,7 @@ SCR_FN int scr_flush_prove(scr_dataset* ds)
 **
 ** Uses       errors, path, dataset, copies, filemap, MPI helpers, world, state, cache, asynchronous flush
 ** Offers     scr_room_excess, scr_room_unchanged, scr_room_prove, scr_room_trim, scr_room_settle, scr_room_bytes,
-**            scr_room_protected, scr_room_free, scr_room_group, scr_room_ask, scr_room_is_tight, scr_room_expected,
+**            scr_room_protected, scr_room_group, scr_room_ask, scr_room_is_tight, scr_room_expected,
 **            scr_room_look, scr_room_make
 ** Invariants
 **   Q1  To make room, a checkpoint is deleted only when a newer one is complete, or the prefix has it (scr_room_costs).
@@ -22662,17 +22716,6 @@ SCR_FN int64_t scr_room_protected(const scr_reddesc* d, int64_t bytes)
   return scr_scheme_space(d->scheme, d->set_size, d->failures, bytes);
 }
 
-/* Set *FREE_BYTES to the free bytes of the file system of STORE and return 1; 0 for both if it does not report them. */
-SCR_FN int scr_room_free(const char* store, uint64_t* free_bytes)
-{
-  struct statvfs fs;
-
-  *free_bytes = 0;
-  if (statvfs(store, &fs) != 0 || fs.f_blocks == 0) return 0;
-  *free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
-  return 1;
-}
-
 /* Bytes that this rank can free in STORE: of datasets that cost at most MOST; WORK only if all of it can be flushed. */
 SCR_FN int64_t scr_room_spare(const char* store, scr_room_loss most)
 {
@@ -22724,7 +22767,7 @@ SCR_FN void scr_room_ask(const scr_reddesc* d, int64_t need, scr_vote* v)
   int                  known;
 
   scr_removal_wait(); /* other ranks of the node, too, wait before they vote, so that a second answer is exact */
-  known = scr_room_free(d->store, &free_bytes);
+  known = scr_disk_free(d->store, &free_bytes);
   v->max[SCR_ROOM_LEAST_FREE] = INT64_MIN;
   if (g->groups == 1) { /* all ranks share the store */
     v->sum[SCR_ROOM_NEED] = need;
@@ -23066,7 +23109,7 @@ SCR_FN int scr_room_suffices(const scr_reddesc* d, int64_t need)
   }
   for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e))
     if (scr_hash_util_get_int64(scr_hash_elem_hash(e), "NEED", &one) == SCR_SUCCESS) sum += one;
-  if (rc == SCR_SUCCESS && sum > 0 && scr_room_free(d->store, &free_bytes) && sum > (int64_t)free_bytes)
+  if (rc == SCR_SUCCESS && sum > 0 && scr_disk_free(d->store, &free_bytes) && sum > (int64_t)free_bytes)
     rc =
         SCR_ERR(SCR_ERR_SPACE,
                 "%s has room for %" PRIu64 " bytes, but the %d ranks that share it need %" PRId64 "; free some, or set "
@@ -23291,7 +23334,7 @@ SCR_FN int scr_read_extract(const scr_object* o, char* file)
   if (rc == SCR_SUCCESS) rc = scr_read_place(d, own, tmp);
   if (rc != SCR_SUCCESS) return rc;
   if (scr_os.lstat(file, &st) == 0 && scr_file_is_claimable(&st) && (uint64_t)st.st_size == o->size) return SCR_SUCCESS;
-  if (scr_room_free(d->store, &free_bytes) && o->size > free_bytes)
+  if (scr_disk_free(d->store, &free_bytes) && o->size > free_bytes)
     return SCR_ERR(SCR_ERR_SPACE,
                    "%s has room for %" PRIu64 " bytes, but %s, which is in a container, has %" PRIu64 "; free some, "
                    "set SCR_CACHE_BASE, or extract it with scr_index --extract",
@@ -26813,7 +26856,7 @@ SCR_FN int scr_complete_invalid(const scr_dataset* ds, uint64_t bytes)
   const char* store = scr_dataset_is_cached(ds) ? ds->store : scr.world.prefix;
   uint64_t    free_bytes;
 
-  if (!scr_room_free(store, &free_bytes) || free_bytes > 8192 + bytes / 100)
+  if (!scr_disk_free(store, &free_bytes) || free_bytes > 8192 + bytes / 100)
     return SCR_ERR(SCR_ERR_INVALID, "the application marked dataset %d as invalid", ds->desc.identity.id);
   return SCR_ERR(SCR_ERR_SPACE,
                  "%s is full (%" PRIu64 " bytes free), and the application marked dataset %d as invalid; free some%s",

@@ -343,14 +343,14 @@ SCR_FN scr_identity scavenge_stage(const char* prefix, const scr_identity* ident
   return find.best;
 }
 
-/* Make a dataset on the prefix of what was collected for IDENTITY; OLDER: some of it by an earlier scavenge. */
-SCR_FN int scavenge_finish(const scavenge_options* o, const scr_identity* identity, int older, scr_scavenge* s)
+/* Make a dataset on the prefix of what was collected for IDENTITY; SINCE as in scr_scavenge. */
+SCR_FN int scavenge_finish(const scavenge_options* o, const scr_identity* identity, int64_t since, scr_scavenge* s)
 {
   int rc;
 
   s->prefix = o->prefix;
   s->identity = scavenge_stage(o->prefix, identity);
-  s->older = older;
+  s->since = since;
   s->say = scavenge_say;
   if (s->identity.id == 0)
     return SCR_ERR(SCR_ERR_LOST, "no files of dataset %d could be copied from the caches", identity->id);
@@ -375,7 +375,7 @@ SCR_FN void scavenge_log(const scavenge_options* o, const char* event, const cha
 ** are any, and put it together again, as scavenge_finish does.
 */
 SCR_FN int scavenge_more(const scavenge_options* o, scavenge_which which, const scavenge_nodes* nodes,
-                         const scr_identity* identity, int older, scr_scavenge* s)
+                         const scr_identity* identity, int64_t since, scr_scavenge* s)
 {
   scavenge_nodes others = {{NULL, 0}, NULL, SCR_SUCCESS};
   scr_err_record why;
@@ -391,7 +391,7 @@ SCR_FN int scavenge_more(const scavenge_options* o, scavenge_which which, const 
     scavenge_clear_line();
     scr_scavenge_free(s);
     memset(s, 0, sizeof *s);
-    if (rc == SCR_SUCCESS) rc = scavenge_finish(o, identity, older, s);
+    if (rc == SCR_SUCCESS) rc = scavenge_finish(o, identity, since, s);
   }
   scavenge_nodes_free(&others);
   return rc;
@@ -408,10 +408,11 @@ SCR_FN int scavenge_dataset(const scavenge_options* o, const scr_identity* ident
   scr_err_record why;
   char           text[SCR_MAX_FILENAME + 128];
   double         start = scr_wtime();
-  int            lock, older, missing = 0, rc = scavenge_lock(o->prefix, &lock);
+  int64_t        since;
+  int            lock, missing = 0, rc = scavenge_lock(o->prefix, &lock);
 
   memset(&s, 0, sizeof s);
-  older = scavenge_stage(o->prefix, identity).id != 0;
+  since = scavenge_stage(o->prefix, identity).id != 0 ? scr_time_usec() / 1000000 : 0;
   if (rc == SCR_SUCCESS) scavenge_log(o, "SCAVENGE_START", NULL, identity->id, -1);
   if (rc == SCR_SUCCESS && scavenge_find_nodes(o, SCAVENGE_LAST_RUN, NULL, &nodes, &missing) != SCR_SUCCESS)
     scavenge_say(scr_err_text); /* what an earlier scavenge has collected may be enough */
@@ -422,11 +423,11 @@ SCR_FN int scavenge_dataset(const scavenge_options* o, const scr_identity* ident
     rc = scavenge_collect(o, &nodes, identity->id);
     scavenge_clear_line();
   }
-  if (rc == SCR_SUCCESS) rc = scavenge_finish(o, identity, older, &s);
-  if (rc == SCR_ERR_LOST && o->from == NULL) rc = scavenge_more(o, SCAVENGE_EARLIER_RUNS, &nodes, identity, older, &s);
+  if (rc == SCR_SUCCESS) rc = scavenge_finish(o, identity, since, &s);
+  if (rc == SCR_ERR_LOST && o->from == NULL) rc = scavenge_more(o, SCAVENGE_EARLIER_RUNS, &nodes, identity, since, &s);
   if (rc == SCR_ERR_LOST && o->jobset == NULL && o->up == NULL &&
       (system_manager(NULL) != SYSTEM_NONE || system_env("SCR_NODELIST") != NULL))
-    rc = scavenge_more(o, SCAVENGE_ALLOCATION, &nodes, identity, older, &s);
+    rc = scavenge_more(o, SCAVENGE_ALLOCATION, &nodes, identity, since, &s);
   if (rc == SCR_SUCCESS) {
     snprintf(text, sizeof text, "dataset %d is in %s/%s, after %.1f s", identity->id, o->prefix, s.to.dir,
              scr_wtime() - start);

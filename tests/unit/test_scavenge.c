@@ -266,7 +266,7 @@ static void what_was_damaged_in_a_stage_is_made_again(void)
     s.prefix = records_prefix;
     s.identity = scavenged.entry[0]->desc.identity;
     s.map_size = 1;
-    s.older = !cached;
+    s.since = cached ? 0 : INT64_MAX;
     s.say = scavenge_say_nothing;
     CHECK_INT(scr_scavenge_finish(&s), SCR_SUCCESS);
     scr_scavenge_free(&s);

@@ -352,10 +352,13 @@ uint64_t img_lib_number(uint64_t n)
   struct stat top, st;
   int         open = img_rank == 0 && stat(img_prefix, &top) == 0 && top.st_mode & S_IWOTH;
 
-  for (; open; n++) {
+  while (open) {
     snprintf(path, sizeof path, "%s/image.%lu", img_prefix, (unsigned long)n);
-    if (mkdir(path, 0777) == 0 || lstat(path, &st) < 0 || st.st_uid == geteuid() || st.st_uid == 0) break;
+    if (mkdir(path, 0755) == 0 || errno != EEXIST) break;
+    if (lstat(path, &st) < 0) continue; /* somebody has removed it again */
+    if (st.st_uid == geteuid() || st.st_uid == 0) break;
     img_say("%s is of user %lu: the image has the next number", path, (unsigned long)st.st_uid);
+    n++;
   }
   MPI_Bcast(&n, 1, MPI_UINT64_T, 0, img_ctl);
   return n;
