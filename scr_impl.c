@@ -230,7 +230,8 @@ typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 ** Offers     scr_os.*, scr_fence, scr_fences, scr_fence_set, scr_fence_pin, scr_fence_drop, scr_fence_length,
 **            scr_fence_open, scr_fence_enter, scr_fence_link, scr_fence_close, scr_stat_same, scr_os_is_of,
 **            scr_write_all, scr_write_behind, scr_read_all, scr_pwrite_all, scr_pread_all, scr_keep_standard,
-**            scr_is_zero, scr_disk_free, scr_wtime, scr_time_usec, scr_random; scr_manager, scr_manager_names, scr_manager_here.
+**            scr_is_zero, scr_disk_free, scr_wtime, scr_time_usec, scr_random; scr_manager, scr_manager_names,
+**            scr_manager_here.
 ** Invariants
 **   P1  Every change to a file goes through scr_os, so that a test can make the N-th call fail, stop short or kill the
 **       process.
@@ -8055,11 +8056,11 @@ SCR_FN int scr_record_keep_spare(const scr_record* r, int rc)
 */
 
 /* Make the reserve of PREFIX, if it has none that is good for records of SIZE bytes, and there is space enough. */
-SCR_FN void scr_record_reserve_keep(const char* prefix, size_t size)
+SCR_FN SCR_APART void scr_record_reserve_keep(const char* prefix, size_t size)
 {
   char           path[SCR_MAX_FILENAME];
   struct stat    st;
-  uint64_t       x[512], free_bytes;
+  uint64_t       x[256], free_bytes;
   size_t         n = 0, i, want = 2 * size + 32768;
   scr_err_record why;
   int            fd = -1;
@@ -8072,7 +8073,7 @@ SCR_FN void scr_record_reserve_keep(const char* prefix, size_t size)
     fd = scr_os.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
   }
   if (fd >= 0) {
-    for (x[0] = scr_random(), i = 1; i < 512; i++) x[i] = x[i - 1] * 6364136223846793005u + 1442695040888963407u;
+    for (x[0] = scr_random(), i = 1; i < 256; i++) x[i] = x[i - 1] * 6364136223846793005u + 1442695040888963407u;
     while (n < want && scr_write_all(fd, x, sizeof x) >= 0) n += sizeof x;
     if (scr_os.close(fd) < 0 || n < want) scr_os.unlink(path);
   }
@@ -8080,7 +8081,7 @@ SCR_FN void scr_record_reserve_keep(const char* prefix, size_t size)
 }
 
 /* Returns 1 if PREFIX had a reserve with the space for SIZE bytes, which is given up now. */
-SCR_FN int scr_record_reserve_use(const char* prefix, size_t size)
+SCR_FN SCR_APART int scr_record_reserve_use(const char* prefix, size_t size)
 {
   char        path[SCR_MAX_FILENAME];
   struct stat st;
@@ -14447,7 +14448,7 @@ SCR_FN int scr_stage_write(const char* stage, const scr_entry* e)
   return rc;
 }
 
-#define SCR_STAGE_PIECE ((uint64_t)64 << 20) /* bytes that are compared before the next word */
+#define SCR_STAGE_PIECE ((uint64_t)4 << 20) /* bytes that are compared before the next word */
 
 /*
 ** SCR_SUCCESS if PATH, in a stage, is F: an earlier scavenge has made it, and it may have been damaged since.

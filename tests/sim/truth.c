@@ -583,8 +583,8 @@ void truth_after_life(int complete)
     int may = (truth.code == SCR_ERR_NO_RESTART || truth.code == SCR_ERR_LOST ||
                (truth.code == SCR_ERR_NOT_FOUND && plan.wished)) &&
               (truth.offered || truth.unread ||
-               (must == 0 && !plan.fresh &&                     /* who begins anew has asked for none */
-                (truth.notes_lost || truth.rotten || truth_newest(is_tried)))); /* the program may have refused what was offered */
+               (must == 0 && !plan.fresh &&                                     /* who begins anew has asked for none */
+                (truth.notes_lost || truth.rotten || truth_newest(is_tried)))); /* which the program may have refused */
     truth.refused = may;
     if (may && !plan.cache_used) truth_spared();
     may |= plan.time_limit && truth.code == SCR_ERR_PARAM; /* there is no time left */
