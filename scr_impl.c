@@ -14452,10 +14452,11 @@ SCR_FN int scr_stage_write(const char* stage, const scr_entry* e)
 
 /*
 ** SCR_SUCCESS if PATH, in a stage, is F: an earlier scavenge has made it, and it may have been damaged since.
-** SCR_ERR_CRC if its checksum is wrong.  MOVED is called as in scr_pace, if it is not NULL.
+** SCR_ERR_CRC if its checksum is wrong: then it is put aside.  MOVED is called as in scr_pace, if it is not NULL.
 */
 SCR_FN int scr_stage_check(const char* path, const scr_file* f, void (*moved)(uint64_t bytes))
 {
+  char       aside[SCR_MAX_FILENAME];
   scr_extent x;
   uLong      crc = SCR_CRC32_START;
   int        rc = scr_file_has_size(path, f->size);
@@ -14466,7 +14467,9 @@ SCR_FN int scr_stage_check(const char* path, const scr_file* f, void (*moved)(ui
     rc = scr_extent_crc(&x, x.offset + x.length == f->size, &crc);
     if (moved != NULL) moved(x.length);
   }
-  return rc == SCR_SUCCESS && f->has_crc ? scr_file_has_crc(path, crc, f->crc, "it was damaged in the stage") : rc;
+  if (rc == SCR_SUCCESS && f->has_crc) rc = scr_file_has_crc(path, crc, f->crc, "it was damaged in the stage");
+  if (rc == SCR_ERR_CRC && scr_fmt(aside, sizeof aside, "%s.damaged", path) == SCR_SUCCESS) scr_os.rename(path, aside);
+  return rc;
 }
 
 /* What an earlier scavenge has found of the checksums of files of E, in STAGE, if the run has not recorded them. */
@@ -14602,11 +14605,11 @@ SCR_FN void scr_scavenge_free(scr_scavenge* s)
 
 /*
 ** Returns 1 if all files of the application that E lists are in the stage.  If an earlier scavenge was the last one to
-** compare them with their checksums, they are compared now, and damaged ones put aside.
+** compare them with their checksums, they are compared now.
 */
 SCR_FN int scr_scavenge_is_whole(const scr_scavenge* s, const scr_entry* e)
 {
-  char        path[SCR_MAX_FILENAME], aside[SCR_MAX_FILENAME], text[SCR_ERR_TEXT_MAX];
+  char        path[SCR_MAX_FILENAME], text[SCR_ERR_TEXT_MAX];
   struct stat st;
   int         i, older, whole = 1, rc = scr_fmt(path, sizeof path, "%s/.scr/%d.scrfilemap", s->stage, e->owner);
 
@@ -14621,8 +14624,6 @@ SCR_FN int scr_scavenge_is_whole(const scr_scavenge* s, const scr_entry* e)
     if (!older || rc == SCR_ERR_MISSING) continue;
     snprintf(text, sizeof text, "%.*s", scr_err_length, scr_err_text);
     s->say(text);
-    if (rc == SCR_ERR_CRC && scr_fmt(aside, sizeof aside, "%s.damaged", path) == SCR_SUCCESS)
-      scr_os.rename(path, aside);
   }
   return whole;
 }

@@ -240,14 +240,23 @@ static void what_gets_the_name_of_a_stage_in_use_is_not_touched(void)
   scavenge_end();
 }
 
+static void scavenge_spoil(const char* path)
+{
+  int fd = open(path, O_WRONLY);
+
+  CHECK(fd >= 0 && pwrite(fd, "another", 7, 1) == 7);
+  close(fd);
+}
+
 /* A file of a stage that an earlier scavenge has left has other bytes since: it is copied again, or else rebuilt. */
 static void what_was_damaged_in_a_stage_is_made_again(void)
 {
+  enum { LOST, CACHED, DAMAGED_TOO, WAYS };
   char         stage[SCR_MAX_FILENAME], path[2 * SCR_MAX_FILENAME];
   scr_scavenge s;
-  int          cached, rank, lost = 0, fd, err = records_quiet(-1);
+  int          way, rank, lost = 0, err = records_quiet(-1);
 
-  for (cached = 0; cached < 2; cached++) {
+  for (way = 0; way < WAYS; way++) {
     scavenge_begin(0);
     for (rank = 0; rank < SCAVENGE_RANKS; rank++)
       CHECK_INT(scr_stage_collect(&scavenged.home, scavenged.entry[rank], records_prefix, ~0, NULL,
@@ -255,10 +264,11 @@ static void what_was_damaged_in_a_stage_is_made_again(void)
                 SCR_SUCCESS);
     CHECK_INT(scr_stage_path(records_prefix, &scavenged.entry[0]->desc.identity, stage, sizeof stage), SCR_SUCCESS);
     snprintf(path, sizeof path, "%s/%s", stage, scavenged.entry[0]->file[0].rel);
-    fd = open(path, O_WRONLY);
-    CHECK(fd >= 0 && pwrite(fd, "another", 7, 1) == 7);
-    close(fd);
-    if (cached)
+    scavenge_spoil(path);
+    CHECK_INT(scr_entry_path(&scavenged.home, scavenged.entry[0], scavenged.entry[0]->file[0].rel, path, sizeof path),
+              SCR_SUCCESS);
+    if (way == DAMAGED_TOO) scavenge_spoil(path);
+    if (way != LOST)
       CHECK_INT(
           scr_stage_collect(&scavenged.home, scavenged.entry[0], records_prefix, ~0, NULL, scavenge_say_nothing, &lost),
           SCR_SUCCESS);
@@ -266,14 +276,14 @@ static void what_was_damaged_in_a_stage_is_made_again(void)
     s.prefix = records_prefix;
     s.identity = scavenged.entry[0]->desc.identity;
     s.map_size = 1;
-    s.since = cached ? 0 : INT64_MAX;
+    s.since = way == LOST ? INT64_MAX : 0;
     s.say = scavenge_say_nothing;
     CHECK_INT(scr_scavenge_finish(&s), SCR_SUCCESS);
     scr_scavenge_free(&s);
     CHECK(scavenge_is_indexed() && scavenge_is_whole());
     scavenge_end();
   }
-  CHECK_INT(lost, 0);
+  CHECK_INT(lost, 1); /* the one of which the cache is damaged, too */
   records_quiet(err);
 }
 
