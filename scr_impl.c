@@ -8070,9 +8070,10 @@ SCR_FN SCR_APART void scr_record_reserve_keep(const char* prefix, size_t size)
       (scr_os.lstat(path, &st) < 0 || (uint64_t)st.st_size < size + 16384) && scr_disk_free(prefix, &free_bytes) &&
       free_bytes > 4 * want) {
     scr_os.unlink(path);
-    fd = scr_os.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+    fd = scr_os.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0664);
   }
   if (fd >= 0) {
+    scr_file_share(fd, path, SCR_SHARE_ALL, 1);
     for (x[0] = scr_random(), i = 1; i < 256; i++) x[i] = x[i - 1] * 6364136223846793005u + 1442695040888963407u;
     while (n < want && scr_write_all(fd, x, sizeof x) >= 0) n += sizeof x;
     if (scr_os.close(fd) < 0 || n < want) scr_os.unlink(path);
