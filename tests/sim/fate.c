@@ -323,14 +323,6 @@ static void machine_start(void)
   if (plan.theme == THEME_LEVELS) fate_levels();
 }
 
-static int is_damaged(int node)
-{
-  int i;
-
-  for (i = 0; i < truth.damages && truth.damaged[i] != node; i++) continue;
-  return i < truth.damages;
-}
-
 /* The machine of NODE is gone; an empty one takes its place, or one that was lost before, with what it had then. */
 static void node_replace(int node)
 {
@@ -357,7 +349,7 @@ static void node_replace(int node)
     tree_free(was);
   }
   beside_damaged();
-  if (!is_damaged(node)) truth.damaged[truth.damages++] = node;
+  truth_damage(node);
   totals.lost++;
 }
 
@@ -370,7 +362,7 @@ static void node_spoil(int node, int rot)
     for (n = 1 + (int)sim_below(3); n > 0; n--) tree_rot(world_node[node]);
   else tree_crash(world_node[node], (int)sim_below(CRASH_KINDS));
   beside_damaged();
-  if (!is_damaged(node)) truth.damaged[truth.damages++] = node;
+  truth_damage(node);
   truth.cuts = 1;
   truth.rotten |= rot;
   totals.cuts++;
@@ -395,7 +387,7 @@ static void machine_suffers(void)
   else if (lose > left) lose = left > 0 ? left : 0;
   for (i = 0; i < lose && truth.damages < plan.nodes; i++) {
     do node = (int)sim_below((uint64_t)plan.nodes);
-    while (is_damaged(node));
+    while (truth_is_damaged(node));
     sim_note("node %d %s", node, rot ? "has a bad disk" : cuts ? "loses power" : "is lost; a spare takes its place");
     if (rot || cuts) node_spoil(node, rot);
     else node_replace(node);
@@ -663,7 +655,7 @@ static void fate_scavenge(void)
     node = (int)fate_draw("scavenge.down.which", (unsigned)plan.nodes);
     if (node == front) continue;
     spawn_down[node] = fate_one_in("scavenge.down.hangs", 4) ? NODE_HANGS : NODE_REFUSES;
-    down += !is_damaged(node);
+    down += !truth_is_damaged(node);
   }
   tries = 1 + (int)fate_draw("scavenge.again", 3);
   for (i = 0; i < tries && !S.failures; i++) scavenge_once(i, down);

@@ -297,8 +297,8 @@ void  tree_save(const tree* t, const char* dir); /* to a directory of the real w
 void  tree_room(tree* t, uint64_t bytes);        /* it takes BYTES more from now on; UINT64_MAX: no limit */
 
 /*
-** What others do: write a file, change a byte of one, remove one that has NAME in its path, hold the lock on one.
-** Returns 0 if it is not there.
+** What others do: write a file, change a byte of one, remove one that has NAME in its path, change a byte of any one,
+** hold the lock on one.  Returns 0 if it is not there.
 */
 void tree_write(tree* t, const char* dir, const char* name, const char* text);
 int  tree_spoil(tree* t, const char* path);

@@ -396,13 +396,23 @@ void truth_deleting(const dataset* d)
   if (truth.chosen && strcmp(truth.set[truth.chosen].name, d->name) == 0) truth.chosen = 0;
 }
 
-void truth_lose_file(int node)
+int truth_is_damaged(int node)
 {
   int i;
 
-  truth.lost_file = 1;
   for (i = 0; i < truth.damages && truth.damaged[i] != node; i++) continue;
-  if (i == truth.damages) truth.damaged[truth.damages++] = node;
+  return i < truth.damages;
+}
+
+void truth_damage(int node)
+{
+  if (!truth_is_damaged(node)) truth.damaged[truth.damages++] = node;
+}
+
+void truth_lose_file(int node)
+{
+  truth.lost_file = 1;
+  truth_damage(node);
 }
 
 void truth_returned(void)

@@ -158,6 +158,10 @@ void truth_choosing(const dataset* d);
 void truth_chosen(const dataset* d, int flushed); /* flushed: it is on the prefix now */
 void truth_deleting(const dataset* d);
 
+/* NODE has lost something since the caches were whole; now it has. */
+int  truth_is_damaged(int node);
+void truth_damage(int node);
+
 /* A file of D, of node NODE, is gone from the cache. */
 void truth_lose_file(int node);
 
