@@ -571,8 +571,9 @@ SCR_API int SCR_Get_regions(void);
 ** it, cuts it back to this length.  So no line is there twice, and none is missing.  What is cut off goes to
 ** PATH.scr-cut.  If an earlier restart has cut off what followed it, and the program has appended nothing since, both
 ** are there, so that all can be put back: cat PATH.scr-cut >>PATH.  Else it replaces what was there.  PATH.scr-cut.end
-** notes where the file ended.  Open the file after the restart, for appending; a run that starts from the beginning
-** empties it itself.  SCR_Finalize forgets the name.  Not collective; after SCR_Init.
+** notes where the file ended; a restart that needs what was cut off says how to put it back.  Open the file after the
+** restart, for appending; a run that starts from the beginning empties it itself.  SCR_Finalize forgets the name.  Not
+** collective; after SCR_Init.
 **
 ** Errors: ARG: no PATH.  PATH: it is too long, or its last part, of more than 160 bytes; it is not below the prefix, or
 ** is of the library.  In Complete_output: IO: the file cannot be read, or is a link.  MISSING: it is no plain file.

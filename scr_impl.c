@@ -1402,8 +1402,8 @@ SCR_FN int scr_utf8_length(const unsigned char* s)
 **            scr_path_is_safe_rel, scr_path_common, scr_path_keep, scr_path_flatten, scr_path_dir_of, scr_mkdirs,
 **            scr_file_size, scr_file_has_size, scr_file_open, scr_tree_remove, scr_flat_remove, scr_writers,
 **            scr_writers_find, scr_writers_has, scr_path_stays, scr_file_plain, scr_file_is_listed,
-**            scr_file_has_writers, scr_file_distrust, scr_file_is_known, scr_file_trusted, scr_dir_is_shared,
-**            scr_dir_is_empty, scr_file_is_claimable, scr_file_claim, scr_file_is_claim.
+**            scr_file_has_writers, scr_file_distrust, scr_is_same_dir, scr_file_is_known, scr_file_trusted,
+**            scr_dir_is_shared, scr_dir_is_empty, scr_file_is_claimable, scr_file_claim, scr_file_is_claim.
 ** Invariants
 **   T1  A reduced path has no empty component, no ".", and ".." only in front of a relative path.
 ** Failure    SCR_ERR_PATH if a buffer is too short.
@@ -1607,6 +1607,9 @@ SCR_FN int scr_path_dir_of(const char* path, char* dir, size_t n)
 
 /* ---- the file system ---- */
 
+/* The mode of directories on the prefix, at most: who can write there can exchange what the library reads. */
+#define SCR_DIR_MODE 0775
+
 /*
 ** Create the directory DIR and its parents, up to a fenced one: a prefix that has been moved away is not made again.
 ** Directories that exist already, or that others create at the same time, are no error.
@@ -1723,6 +1726,14 @@ SCR_FN int scr_file_has_writers(const struct stat* st, int listed)
   int own = st->st_gid == st->st_uid && st->st_gid == getegid() && !listed; /* the user's own group has this number */
 
   return (st->st_mode & S_IWOTH) != 0 || ((st->st_mode & S_IWGRP) != 0 && !own);
+}
+
+/* Returns 1 if A and B are names of the same directory. */
+SCR_FN int scr_is_same_dir(const char* a, const char* b)
+{
+  struct stat x, y;
+
+  return stat(a, &x) == 0 && stat(b, &y) == 0 && scr_stat_same(&x, &y);
 }
 
 /*
@@ -2825,6 +2836,22 @@ SCR_FN void scr_file_share(int fd, const char* path, scr_sharing sharing, int is
 }
 
 /*
+** Open PATH, a file of this user with a second name, with FLAGS, if nobody else can have put it there, as where a user
+** keeps a copy of a prefix that consists of links; else -1, with EINVAL.
+*/
+SCR_FN int scr_file_of_two_names(const char* path, int flags)
+{
+  struct stat st;
+  int         own = scr_dir_look(path, &st, NULL) && st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH));
+  int         fd = own ? scr_os.open(path, flags | O_NOFOLLOW | O_NONBLOCK, 0) : -1;
+
+  if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid()) return fd;
+  if (fd >= 0) scr_os.close(fd);
+  errno = EINVAL;
+  return -1;
+}
+
+/*
 ** Open the file PATH, which several people may use, with FLAGS, as scr_file_plain does; one that is missing is made and
 ** shared.
 */
@@ -2838,6 +2865,7 @@ SCR_FN int scr_file_common(const char* path, int flags, scr_sharing sharing)
     fd = scr_file_plain(path, flags | O_CREAT | O_EXCL, sharing == SCR_SHARE_GROUP ? 0600 : 0664);
     is_new = fd >= 0;
   } while (fd < 0 && errno == EEXIST && --tries > 0);
+  if (fd < 0 && errno == EINVAL) fd = scr_file_of_two_names(path, flags);
   if (fd >= 0) scr_file_share(fd, path, sharing, is_new);
   return fd;
 }
@@ -9419,7 +9447,7 @@ SCR_FN int scr_container_create(const scr_objects* l, const scr_extent* x, const
   char path[SCR_MAX_FILENAME];
   int  rc = scr_object_place(x->path, NULL, prefix, l->id, 1, path, sizeof path);
 
-  return rc == SCR_SUCCESS ? scr_file_make(path, 0666 & ~l->hidden, full) : rc;
+  return rc == SCR_SUCCESS ? scr_file_make(path, 0664 & ~l->hidden, full) : rc;
 }
 
 /*
@@ -10313,23 +10341,30 @@ SCR_FN int scr_prefix_has_files(const char* prefix, const scr_entry* e)
   return has;
 }
 
-/* SCR_ERR_UNSAFE if all can write to PREFIX, and a stranger owns DIR below it, or what that lies in. */
+/*
+** SCR_ERR_UNSAFE if a stranger owns DIR below PREFIX, a directory on the way there, or the metadata in DIR, and what it
+** lies in, or the prefix, is a directory that all can write to.
+*/
 SCR_FN int scr_prefix_check_owner(const char* prefix, const char* dir)
 {
-  char        path[SCR_MAX_FILENAME];
+  char        path[SCR_MAX_FILENAME], meta[SCR_MAX_FILENAME + 8];
   struct stat st, top;
   size_t      n = 0;
 
-  if (stat(prefix, &top) < 0 || !(top.st_mode & S_IWOTH)) return SCR_SUCCESS;
+  if (stat(prefix, &top) < 0) return SCR_SUCCESS;
+  snprintf(meta, sizeof meta, "%s/.scr", dir);
   do {
-    n += strcspn(dir + n, "/");
-    if (scr_fmt(path, sizeof path, "%s/%.*s", prefix, (int)n, dir) != SCR_SUCCESS || scr_os.lstat(path, &st) < 0) break;
-    if (!scr_file_is_known(&st, &top))
+    n += strcspn(meta + n, "/");
+    if (scr_fmt(path, sizeof path, "%s/%.*s", prefix, (int)n, meta) != SCR_SUCCESS || scr_os.lstat(path, &st) < 0)
+      break;
+    if (top.st_mode & S_IWOTH && !scr_file_is_known(&st, &top))
       return SCR_ERR(SCR_ERR_UNSAFE,
                      "%s belongs to user %lu, who is neither you nor the owner of %s, and can replace what is there; "
                      "remove it, or choose another prefix",
                      path, (unsigned long)st.st_uid, prefix);
-  } while (dir[n++] != '\0');
+    if (S_ISDIR(st.st_mode))
+      top.st_mode |= st.st_mode & S_IWOTH; /* what strangers make below may have its group, too */
+  } while (meta[n++] != '\0');
   return SCR_SUCCESS;
 }
 
@@ -13419,7 +13454,7 @@ SCR_FN int scr_rebuild_lock(scr_rebuilder* x, int r)
   for (i = 0; i < r && rc == SCR_SUCCESS; i++)
     if (x->lock[i] >= 0 && scr_path_dir_of(x->m[i].red, other, sizeof other) == SCR_SUCCESS && strcmp(dir, other) == 0)
       return SCR_SUCCESS;
-  if (rc == SCR_SUCCESS) rc = scr_mkdirs(dir, 0777);
+  if (rc == SCR_SUCCESS) rc = scr_mkdirs(dir, SCR_DIR_MODE);
   if (rc != SCR_SUCCESS) return rc;
   x->lock[r] = scr_os.open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
   if (x->lock[r] < 0) return SCR_ERRNO("cannot open the directory %s", dir);
@@ -13544,7 +13579,7 @@ SCR_FN int scr_rebuild_place(scr_rebuilder* x, int r)
     const char* path = i < m->n ? m->path[i] : m->red;
     if (m->temp[i] == NULL) continue;
     rc = scr_path_dir_of(path, dir, sizeof dir);
-    if (rc == SCR_SUCCESS) rc = scr_mkdirs(dir, 0777);
+    if (rc == SCR_SUCCESS) rc = scr_mkdirs(dir, SCR_DIR_MODE);
     if (rc == SCR_SUCCESS) rc = scr_member_place(m, i, 1);
     snprintf(text, sizeof text, "rebuilt %s", path);
     if (rc == SCR_SUCCESS && x->job->say != NULL) x->job->say(text);
@@ -14015,7 +14050,7 @@ SCR_FN int scr_extract_file(scr_extraction* x, const scr_object* o, int id)
   if (rc == SCR_SUCCESS) rc = scr_path_dir_of(to, above, sizeof above);
   if (rc == SCR_SUCCESS && scr_os.lstat(to, &st) == 0)
     rc = SCR_ERR(SCR_ERR_ARG, "%s is there already; move it away, or extract into another directory", to);
-  if (rc == SCR_SUCCESS) rc = scr_mkdirs(above, 0777);
+  if (rc == SCR_SUCCESS) rc = scr_mkdirs(above, SCR_DIR_MODE);
   if (rc == SCR_SUCCESS) rc = scr_object_copy(o, x->prefix, id, to, 0666);
   if (rc == SCR_SUCCESS) x->say(to);
   return rc;
@@ -14190,12 +14225,11 @@ SCR_FN int scr_adopt_cmp(const void* a, const void* b)
 SCR_FN int scr_adopt_write(scr_adoption* a, const scr_desc* desc)
 {
   scr_hash* dirs = scr_hash_new();
-  char      path[SCR_MAX_FILENAME], meta[SCR_MAX_FILENAME];
+  char      path[SCR_MAX_FILENAME];
   int       i, rc = scr_fmt(path, sizeof path, "%s/%s/.scr", a->prefix, a->dir), err;
 
-  if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
-  if (rc == SCR_SUCCESS) rc = scr_fmt(meta, sizeof meta, "%s/.scr", a->dir);
-  if (rc == SCR_SUCCESS) rc = scr_prefix_check_owner(a->prefix, meta);
+  if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, SCR_DIR_MODE);
+  if (rc == SCR_SUCCESS) rc = scr_prefix_check_owner(a->prefix, a->dir);
   if (rc == SCR_SUCCESS) scr_dirs_above(dirs, a->prefix, path);
   for (i = 0; i < a->objects.n && rc == SCR_SUCCESS; i++) {
     rc = scr_object_path(&a->objects.object[i], a->prefix, 0, 0, path, sizeof path);
@@ -14506,7 +14540,7 @@ SCR_FN int scr_stage_copy(const scr_home* home, const scr_entry* e, scr_file* f,
   if (rc == SCR_SUCCESS) rc = scr_entry_path(home, e, f->rel, from, sizeof from);
   if (rc == SCR_SUCCESS) rc = scr_fmt(tmp, sizeof tmp, "%s/.scr/%s.%ld.tmp", stage, home->host, (long)getpid());
   if (rc == SCR_SUCCESS) rc = scr_path_dir_of(to, dir, sizeof dir);
-  if (rc == SCR_SUCCESS) rc = scr_mkdirs(dir, 0777);
+  if (rc == SCR_SUCCESS) rc = scr_mkdirs(dir, SCR_DIR_MODE);
   if (rc == SCR_SUCCESS) rc = scr_copy_list_make(&copies, 1, 1 << 20);
   if (rc != SCR_SUCCESS) return rc;
   copies.pace.moved = moved;
@@ -14953,12 +14987,11 @@ SCR_FN int scr_scavenge_mkdirs(const scr_scavenge* s)
   if (rc == SCR_SUCCESS) rc = scr_fmt(meta, sizeof meta, "%s/%s/.scr", s->prefix, s->to.dir);
   if (rc == SCR_SUCCESS) scr_hash_setf(dirs, NULL, "%s", meta);
   for (e = scr_hash_elem_first(dirs); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
-    rc = scr_mkdirs(scr_hash_elem_key(e), 0777);
+    rc = scr_mkdirs(scr_hash_elem_key(e), SCR_DIR_MODE);
     scr_dirs_above(above, s->prefix, scr_hash_elem_key(e));
   }
   if (rc == SCR_SUCCESS) rc = scr_dirs_sync(&above);
-  if (rc == SCR_SUCCESS) rc = scr_fmt(meta, sizeof meta, "%s/.scr", s->to.dir);
-  if (rc == SCR_SUCCESS) rc = scr_prefix_check_owner(s->prefix, meta); /* somebody may have been faster */
+  if (rc == SCR_SUCCESS) rc = scr_prefix_check_owner(s->prefix, s->to.dir); /* somebody may have been faster */
   scr_hash_delete(&above);
   scr_hash_delete(&dirs);
   return rc;
@@ -16666,7 +16699,8 @@ SCR_FN int scr_dir_owner(const scr_world* w, const char* dir, scr_dir_state* sta
   path = rc == SCR_SUCCESS ? scr_hash_elem_get_first_val(h, "PREFIX") : NULL;
   id = scr_hash_str_or(h, "IDENTITY", "");
   if (path != NULL) {
-    int same = strcmp(path, w->prefix) == 0;
+    int same =
+        strcmp(path, w->prefix) == 0 || (*id && strcmp(id, w->prefix_id) == 0 && scr_is_same_dir(path, w->prefix));
     *remade = same && *id && *w->prefix_id && strcmp(id, w->prefix_id) != 0 && !w->prefix_adopts;
     *complete = *w->prefix_id == '\0' || strcmp(id, w->prefix_id) == 0; /* without one, that of the record stays */
     *state = !same || *remade ? SCR_DIR_OTHER : SCR_DIR_OURS;
@@ -21126,8 +21160,8 @@ SCR_FN int scr_flush_make_dir(scr_flush* f)
   if (rc == SCR_SUCCESS && !f->resumes)
     scr_prefix_remove_meta(scr.world.prefix, meta, ".tmp"); /* of a flush that was killed */
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, meta);
-  if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
-  if (rc == SCR_SUCCESS) rc = scr_prefix_check_owner(scr.world.prefix, meta); /* somebody may have been faster */
+  if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, SCR_DIR_MODE);
+  if (rc == SCR_SUCCESS) rc = scr_prefix_check_owner(scr.world.prefix, f->to.dir); /* somebody may have been faster */
   if (rc != SCR_SUCCESS) return rc;
   dirs = scr_hash_new();
   scr_dirs_above(dirs, scr.world.prefix, path);
@@ -21235,7 +21269,7 @@ SCR_FN int scr_flush_create_dir(const scr_flush* f, const char* dir, scr_hash* a
 {
   char        home[2 * SCR_MAX_FILENAME];
   const char* below;
-  int         inside, rc = scr_mkdirs(dir, 0777);
+  int         inside, rc = scr_mkdirs(dir, SCR_DIR_MODE);
 
   snprintf(home, sizeof home, "%s/%s", scr.world.prefix, f->to.dir);
   inside = strcmp(dir, home) == 0 || scr_path_below(home, dir, &below);
@@ -22957,6 +22991,8 @@ SCR_FN int scr_fetch_summary(scr_fetching* f, const char* dir)
 
   if (scr.world.rank == 0) {
     rc = scr_prefix_locate(scr.world.prefix, f->id, dir, &f->place);
+    if (rc == SCR_SUCCESS && scr_prefix_check_owner(scr.world.prefix, f->place.meta) != SCR_SUCCESS)
+      scr_warn("dataset %d may not be what a run has written: %s", f->id, scr_err_text);
     if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s/summary.scr", scr.world.prefix, f->place.meta);
     if (rc == SCR_SUCCESS) rc = scr_summary_read(path, &f->desc, &complete);
     if (rc == SCR_ERR_NOT_FOUND) rc = SCR_ERR(SCR_ERR_MISSING, "%s is missing", path);
@@ -23339,8 +23375,8 @@ SCR_FN int scr_read_extract(const scr_object* o, char* file)
   if (scr_os.lstat(file, &st) == 0 && scr_file_is_claimable(&st) && (uint64_t)st.st_size == o->size) return SCR_SUCCESS;
   if (scr_disk_free(d->store, &free_bytes) && o->size > free_bytes)
     return SCR_ERR(SCR_ERR_SPACE,
-                   "%s has room for %" PRIu64 " bytes, but %s, which is in a container, has %" PRIu64 "; free some, "
-                   "set SCR_CACHE_BASE, or extract it with scr_index --extract",
+                   "%s has room for %" PRIu64 " bytes, but %s, which is in a container, has %" PRIu64 "; free some, or "
+                   "set SCR_CACHE_BASE",
                    d->store, free_bytes, o->rel, o->size);
   rc = scr_home_mkdir(&scr.world.home, d, 0);
   if (rc == SCR_SUCCESS && d->can_mkdir) rc = scr_path_dir_of(file, dir, sizeof dir);
@@ -23356,8 +23392,8 @@ SCR_FN int scr_read_extract(const scr_object* o, char* file)
 SCR_FN int scr_read_visit(const scr_objects* l, void* arg)
 {
   scr_read_wanted* w = (scr_read_wanted*)arg;
-  uint64_t         is = 0;
-  int              i, rc = SCR_SUCCESS;
+  struct stat      st;
+  int              i, fd = -1, rc = SCR_SUCCESS;
 
   for (i = 0; i < l->n && !w->found; i++) {
     const scr_object* o = &l->object[i];
@@ -23370,10 +23406,12 @@ SCR_FN int scr_read_visit(const scr_objects* l, void* arg)
       return rc;
     }
     rc = scr_object_path(o, scr.world.prefix, l->id, 0, w->file, SCR_MAX_FILENAME);
-    if (rc == SCR_SUCCESS) rc = scr_file_size(w->file, &is);
-    if (rc == SCR_SUCCESS && is != o->size)
-      rc = SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes now, not %" PRIu64 ": it was changed", w->file, is,
-                   o->size);
+    if (rc == SCR_SUCCESS) rc = scr_file_open(w->file, &fd); /* by a link of the user's, as a fetch */
+    if (rc == SCR_SUCCESS && fstat(fd, &st) < 0) rc = SCR_ERRNO("cannot look at %s", w->file);
+    if (rc == SCR_SUCCESS && (uint64_t)st.st_size != o->size)
+      rc = SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes now, not %" PRIu64 ": it was changed", w->file,
+                   (uint64_t)st.st_size, o->size);
+    if (fd >= 0) scr_os.close(fd);
   }
   return rc;
 }
@@ -26422,7 +26460,7 @@ SCR_FN int scr_route_bypass(scr_entry* e, const scr_file* f, char* path)
                  f->rel);
   scr_free(&o.tmp);
   if (rc == SCR_SUCCESS) rc = scr_object_path(&o, scr.world.prefix, e->desc.identity.id, 1, path, SCR_MAX_FILENAME);
-  if (rc == SCR_SUCCESS) rc = slash != NULL && is_new ? scr_mkdirs(f->dir, 0777) : SCR_SUCCESS;
+  if (rc == SCR_SUCCESS) rc = slash != NULL && is_new ? scr_mkdirs(f->dir, SCR_DIR_MODE) : SCR_SUCCESS;
   if (rc == SCR_SUCCESS && is_new && e->files > 0)
     rc = scr_cache_note_dir(e, f->rel, slash != NULL ? (size_t)(slash - f->rel) : 0);
   if (rc == SCR_SUCCESS && scr_entry_add(e, f) == NULL) rc = SCR_ERR_OOM();
@@ -26572,13 +26610,15 @@ SCR_FN int scr_accept_loaded(void)
 /*
 ** INVALID ranks could not use the loaded checkpoint: this run offers an older one; returns SCR_ERR_INVALID.  It is
 ** recorded as rejected, unless that says nothing about it: another number of ranks wrote it, and no rank of this run
-** has asked for that number; or a node had no place for a file of it.  Collective over the world.
+** has asked for that number; or a node had no place for a file of it, and then no older one takes its place either.
+** Collective over the world.
 */
 SCR_FN int scr_reject_loaded(int invalid)
 {
   enum { KNOWN, NO_PLACE }; /* sum */
   const scr_desc* d = &scr_dataset_find(scr.loaded)->desc;
   int             id = scr.loaded, unasked = scr_read_is_foreign(), no_place = 0;
+  const char*     next = "; SCR_Have_restart offers another checkpoint, if there is one";
   char            name[SCR_MAX_FILENAME], text[1024], why[160] = "";
   scr_vote        v;
 
@@ -26605,9 +26645,11 @@ SCR_FN int scr_reject_loaded(int invalid)
     scr_restart_note_rejected(name);
   }
   scr_pass_on(text);
-  return SCR_ERR(SCR_ERR_INVALID,
-                 "%d rank%s could not restart from %s%s; SCR_Have_restart offers another checkpoint, if there is one",
-                 invalid, SCR_S(invalid), name, why);
+  if (no_place) {
+    scr.restart = SCR_RESTART_NONE;
+    next = "; no older one takes its place";
+  }
+  return SCR_ERR(SCR_ERR_INVALID, "%d rank%s could not restart from %s%s%s", invalid, SCR_S(invalid), name, why, next);
 }
 
 /* ---- a new dataset ---- */
@@ -27685,6 +27727,39 @@ SCR_FN int scr_track_is_same(int a, uint64_t at_a, int b, uint64_t at_b, uint64_
   return 1;
 }
 
+/* *WHOLE becomes the size that a tracked file had before it was cut, as the record END has it from user *BY. */
+SCR_FN int scr_track_read_end(const char* end, uint64_t* whole, uid_t* by)
+{
+  scr_hash* h = scr_hash_new();
+  int       rc = scr_hash_file_read_record(end, h, by);
+
+  *whole = 0;
+  if (rc == SCR_SUCCESS) scr_hash_util_get_bytecount(h, "END", whole);
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/*
+** Write to TEXT, of N bytes, how PATH, a tracked file of SIZE bytes, gets back what an earlier restart has cut off, if
+** it then has LENGTH bytes or more; or else where that is kept.
+*/
+SCR_FN SCR_APART void scr_track_tell_cut(const char* path, uint64_t size, uint64_t length, char* text, size_t n)
+{
+  char        cut[SCR_MAX_FILENAME + 16], end[sizeof cut + 4];
+  struct stat st;
+  uint64_t    whole, begin;
+  uid_t       by;
+
+  snprintf(cut, sizeof cut, "%s.scr-cut", path);
+  snprintf(end, sizeof end, "%s.end", cut);
+  snprintf(text, n, "what a restart has cut off is in %s", cut);
+  if (scr_track_read_end(end, &whole, &by) != SCR_SUCCESS || scr_os.lstat(cut, &st) < 0 || !S_ISREG(st.st_mode)) return;
+  begin = whole - (uint64_t)st.st_size;
+  if (begin <= whole && begin <= size && begin <= length && whole >= length)
+    snprintf(text, n, "truncate -s %" PRIu64 " %s && cat %s >>%s brings back what a restart has cut off", begin, path,
+             cut, path);
+}
+
 /*
 ** An earlier restart has cut off the end of the tracked file FD, which is ST, and kept it as OLD (-1: there is none);
 ** the record END has the size before that.  *MORE becomes how many of the last bytes of OLD followed the present end of
@@ -27695,16 +27770,13 @@ SCR_FN int scr_track_is_same(int a, uint64_t at_a, int b, uint64_t at_b, uint64_
 SCR_FN int scr_track_follows(int old, int fd, const char* end, const struct stat* st, uint64_t* more, mode_t* mode)
 {
   struct stat cut;
-  scr_hash*   h;
-  uint64_t    whole = 0, size = (uint64_t)st->st_size, begin;
+  uint64_t    whole, size = (uint64_t)st->st_size, begin;
   uid_t       by = 0;
   int         rc;
 
   *more = 0;
   if (scr_os.lstat(end, &cut) == 0 && (!S_ISREG(cut.st_mode) || !scr_file_is_ours(end, &cut))) return SCR_SUCCESS;
-  h = scr_hash_new();
-  rc = scr_hash_file_read_record(end, h, &by);
-  if (rc == SCR_SUCCESS) scr_hash_util_get_bytecount(h, "END", &whole);
+  rc = scr_track_read_end(end, &whole, &by);
   if (rc == SCR_SUCCESS && old >= 0 && fstat(old, &cut) < 0) rc = SCR_ERRNO("cannot look at what was cut off %s", end);
   if (rc == SCR_SUCCESS && old >= 0 && (by == 0 || geteuid() == 0) && S_ISREG(cut.st_mode) && cut.st_nlink == 1 &&
       (cut.st_gid == st->st_gid || (cut.st_mode & S_IRWXG) == 0) && scr_file_is_ours(end, &cut) && whole > size &&
@@ -27713,7 +27785,6 @@ SCR_FN int scr_track_follows(int old, int fd, const char* end, const struct stat
     *more = whole - size;
     *mode &= (scr_file_is_listed(old) ? 0 : cut.st_mode) | S_IRWXU;
   }
-  scr_hash_delete(&h);
   return rc == SCR_ERR_NOT_FOUND || scr_err_is_damage(rc) || rc == SCR_ERR_UNSAFE ? SCR_SUCCESS : rc;
 }
 
@@ -27833,12 +27904,34 @@ SCR_FN SCR_APART int scr_track_keep(int fd, const char* path, uint64_t length, c
   return rc == SCR_SUCCESS ? scr_dir_sync(cut) : rc;
 }
 
+/* Check that FD, the file PATH of R, which HAS SIZE bytes or is gone (-1), is whole up to its length. */
+SCR_FN SCR_APART int scr_track_check(const scr_track_record* r, int fd, const char* path, uint64_t size,
+                                     const char* has, const char* ckpt)
+{
+  char  back[4 * SCR_MAX_FILENAME];
+  uLong crc = r->crc;
+  int   rc = SCR_SUCCESS;
+
+  scr_track_tell_cut(path, size, r->length, back, sizeof back);
+  if (size < r->length)
+    return SCR_ERR(SCR_ERR_MISSING,
+                   "the tracked file %s %s, but it had %" PRIu64 " bytes in the checkpoint %s: put the whole file back "
+                   "(%s), or choose an older checkpoint; SCR_TRACK=0 goes on without what it lacks",
+                   path, has, r->length, ckpt, back);
+  if (fd >= 0) rc = scr_track_crc(fd, path, r->length, r->block, &crc);
+  if (rc != SCR_SUCCESS || crc == r->crc) return rc;
+  return SCR_ERR(SCR_ERR_CRC,
+                 "the tracked file %s is another one than in the checkpoint %s: the bytes before its length then, "
+                 "%" PRIu64 ", have changed; put the old file back (%s), or choose an older checkpoint, or set "
+                 "SCR_TRACK=0 to leave it as it is",
+                 path, ckpt, r->length, back);
+}
+
 /* Check that the file of R is whole up to its length; cut it there, if CUT.  CKPT is for messages. */
 SCR_FN int scr_track_restore(const scr_track_record* r, int cut, const char* ckpt)
 {
   char        path[SCR_MAX_FILENAME];
   struct stat st;
-  uLong       crc = 0;
   uint64_t    size = 0;
   char        has[64] = "is gone";
   int         fd = -1, fixed = 0, rc = scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, r->rel);
@@ -27856,18 +27949,7 @@ SCR_FN int scr_track_restore(const scr_track_record* r, int cut, const char* ckp
     rc = SCR_ERR(SCR_ERR_MISSING, "the tracked file %s is not a plain file", path);
   if (fd >= 0 && rc == SCR_SUCCESS) size = (uint64_t)st.st_size;
   if (fd >= 0) snprintf(has, sizeof has, "has %" PRIu64 " bytes", size);
-  if (rc == SCR_SUCCESS && size < r->length)
-    rc = SCR_ERR(SCR_ERR_MISSING,
-                 "the tracked file %s %s, but it had %" PRIu64 " bytes in the checkpoint %s: put the "
-                 "whole file back (what a restart has cut off is in %s.scr-cut), or choose an older checkpoint; "
-                 "SCR_TRACK=0 goes on without what it lacks",
-                 path, has, r->length, ckpt, path);
-  if (rc == SCR_SUCCESS && fd >= 0) rc = scr_track_crc(fd, path, r->length, r->block, &crc);
-  if (rc == SCR_SUCCESS && fd >= 0 && crc != r->crc)
-    rc = SCR_ERR(SCR_ERR_CRC,
-                 "the tracked file %s is another one than in the checkpoint %s: the bytes before its length then, "
-                 "%" PRIu64 ", have changed; put the old file back, or set SCR_TRACK=0 to leave it as it is",
-                 path, ckpt, r->length);
+  if (rc == SCR_SUCCESS) rc = scr_track_check(r, fd, path, size, has, ckpt);
   if (rc == SCR_SUCCESS && fixed && size > r->length) {
     errno = fixed;
     rc = SCR_ERRNO("cannot cut the tracked file %s from %" PRIu64 " to %" PRIu64 " bytes, as it was in the checkpoint "

@@ -77,13 +77,14 @@ if [ -z "${TEST_TURN:-}" ] && [ "${CI:-}" = 1 ]; then
   echo "note  loops that take some of their points begin at TEST_TURN=$TEST_TURN"
 fi
 export TEST_TURN=${TEST_TURN:-0}
-# What MPICH looks for when it starts, on a machine that has none of it, is a quarter of the time of a short program: the
-# plug-ins of hwloc, and networks.
-export HWLOC_PLUGINS_PATH=${HWLOC_PLUGINS_PATH:-/none} UCX_TLS=${UCX_TLS:-posix,self}
+# What MPICH looks for when it starts, on a machine that has none of it, is half of the time of a short program: the devices
+# and plug-ins of hwloc, and networks.
+export HWLOC_PLUGINS_PATH=${HWLOC_PLUGINS_PATH:-/none} HWLOC_SYNTHETIC=${HWLOC_SYNTHETIC:-core:$(nproc) pu:1}
+export UCX_TLS=${UCX_TLS:-posix,self} UCX_MODULES=${UCX_MODULES:-none}
 # Syncs cost nothing on a tmpfs: the suites work on one, if it has room and lets programs run.
 out=$(mktemp -d "${TMPDIR:-/dev/shm}/scr-check.XXXXXX" 2>/dev/null) || out=$(mktemp -d) || exit 1
 chmod 711 "$out" # some cases run as other users
-names=() nodes=(env -u UCX_TLS) # the nodes of a cluster have a network,
+names=() nodes=(env -u UCX_TLS -u UCX_MODULES) # the nodes of a cluster have a network,
 trap 'rm -rf "$out"' EXIT
 if [ -z "${TMPDIR:-}" ] && cp "$(type -P true)" "$out/" && "$out/true" 2>/dev/null &&
   [ "$(df -Pk "$out" | awk 'NR == 2 {print $4}')" -gt 4000000 ]; then
@@ -140,7 +141,11 @@ suite() { # SUITE LIMIT
   tests/unit/unit) arguments=("${names[@]}") ;; # it takes names of suites
   tests/quick.sh) arguments=() ;;
   esac
-  [[ $1 == tests/cluster/* ]] && command=("${nodes[@]}")
+  case $1 in
+  tests/cluster/*) command=("${nodes[@]}") ;;
+  tests/mpi/* | tests/image/* | tests/bench/*) ;; # they share memory through MPI
+  *) command=(env MPIR_CVAR_NOLOCAL=1) ;; # MPICH's processes of one node spin when they start, until all have
+  esac
   : >"$out/$name.running"
   timeout -k 10 "$2" "${command[@]}" "$1" "${arguments[@]}" >"$log" 2>&1 </dev/null &
   trap 'kill $! 2>/dev/null; exit 130' TERM

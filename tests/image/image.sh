@@ -216,6 +216,15 @@ fresh
 plain 3 messages 12
 AT=4,15,35 AT_RANK=1 SCR_SIGNALS=USR1:checkpoint+halt chain "a chain" 3 messages 12
 
+# what could not be saved is told by the exit code
+fresh
+touch image.1
+AT=4 SCR_FLUSH=9 SCR_SIGNALS=USR1:checkpoint+halt check "a run that cannot flush its last image" 1 "" refused 3 messages 12
+said "it cannot flush: why" "image\.1 was not flushed, and stays in the cache"
+rm image.1
+ends "it cannot flush: the next run" 3 messages 12
+said "it cannot flush: the next run goes on" "restarted from image\.1\$"
+
 # ---- killed, also with a lost node
 lose() { rm -rf "$tmp"/node/*/scr.image/node.*-v1; }
 fresh
@@ -289,6 +298,7 @@ for f in $(awk "NR % $each == $turn % $each" "$tmp/refused"); do check "$f is re
 # ---- refused at the request: the program goes on
 build OPENS refused.c -DOPENS
 build EMPTY refused.c -DOPENS -DEMPTY
+build GROWS refused.c -DOPENS -DGROWS
 build UNLINKS refused.c -DUNLINKS
 build SORTS refused.c -DSORTS
 build SLEEPS refused.c -DSLEEPS
@@ -381,6 +391,15 @@ fi
 check "the file is back" 0 "" run 2 OPENS
 said "the file is back: it restarts" "restarted from image\.1"
 check "the file is back: what is in it" 0 "" sh -c 'printf "text\nmore\n" | cmp - words'
+fresh
+AT=1,2 SCR_FLUSH=1 check "two images with a file that grows" 0 "" run 2 GROWS
+truncate -s 7 words
+check "the file is too short for the newest image: refused" 1 "" refused 2 GROWS
+said "the file is too short: the message" "words has 7 bytes, but had 10 in the image: .*, or choose an older image with scr_index --current"
+check "an older image is chosen" 0 - scr_index --current image.1
+check "the file is long enough for the older image" 0 "" run 2 GROWS
+said "the file is long enough: it restarts" "restarted from image\.1"
+check "the file is long enough: what is in it" 0 "" sh -c 'printf "text\nmore\nmore\n" | cmp - words'
 fresh
 AT=1 check "an image with an empty file" 0 "" run 2 EMPTY
 printf 'an older log\n' >older

@@ -142,6 +142,12 @@ int main(int argc, char** argv)
 #endif
     point(rank);
     linger();
+#ifdef GROWS
+    fprintf(f, "more\n");
+    fflush(f);
+    point(rank);
+    linger();
+#endif
     fprintf(f, "more\n");
     fclose(f);
   }

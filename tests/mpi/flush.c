@@ -334,6 +334,29 @@ static void a_relative_name_counts_from_the_directory_at_the_call(void)
   CHECK(chdir(cwd) == 0, "%s", strerror(errno));
 }
 
+/* A second name of the locks, the log and the status, as a copy of a prefix by links gives them, hinders no run. */
+static void a_copy_of_the_prefix_by_links_hinders_nothing(void)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  set("SCR_LOG_ENABLE=1");
+  OK(SCR_Init());
+  put("ck1", 1, 1000);
+  shell("cp -al prefix copy");
+  put("ck2", 1, 1000);
+  OK(SCR_Finalize());
+  shell("$TEST_INDEX --prefix copy --list | grep -q ck1 && ! $TEST_INDEX --prefix copy --list | grep ck2");
+  shell("cp -al prefix another");
+  OK(SCR_Init());
+  get("ck2", 1, 1000);
+  put("ck3", 1, 1000);
+  OK(SCR_Finalize());
+  lose_all_nodes();
+  run_gets("ck3", 1, 1000);
+  shell("grep -q 'ck3.*FLUSH_SUCCESS\\|FLUSH_SUCCESS.*ck3' prefix/.scr/log");
+  shell("${TEST_INDEX%%scr_index}scr_status prefix | grep -q ck3");
+}
+
 /* A directory lies where a file goes: the flush fails before it begins to replace anything, until it is gone. */
 static void a_directory_in_place_of_a_file_fails_the_flush_at_once(void)
 {
@@ -1105,6 +1128,7 @@ const test_case flush_cases[] = {CASE(the_prefix_gives_back_what_was_flushed_and
                                  CASE(metadata_go_elsewhere_when_their_directory_is_taken, "1 2 4 5", "9"),
                                  CASE(without_preserve_directories_files_lie_in_that_of_the_dataset, ANY),
                                  CASE(a_relative_name_counts_from_the_directory_at_the_call, FEW),
+                                 CASE(a_copy_of_the_prefix_by_links_hinders_nothing, "2"),
                                  CASE(a_directory_in_place_of_a_file_fails_the_flush_at_once, FEW),
                                  CASE(a_file_that_is_a_directory_on_another_rank_fails_the_flush, FEW),
                                  CASE(names_without_room_for_a_suffix_are_flushed, "5 | 1 2 3 9", "16"),

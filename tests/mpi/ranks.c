@@ -366,7 +366,7 @@ static void takes_out_without_room(void)
   OK(SCR_Have_restart(&flag, NULL));
   test_statvfs = full;
   path_in(name, 3, 0, path);
-  CODE(SCR_Route_file(path, file), SCR_ERR_SPACE, "scr_index --extract");
+  CODE(SCR_Route_file(path, file), SCR_ERR_SPACE, "free some, or set SCR_CACHE_BASE");
   test_statvfs = statvfs;
   for (r = 0; r < wrote; r++) reads_file(r, 0); /* all ranks of a node at once */
   OK(SCR_Restart_ranks(&flag));
@@ -481,11 +481,12 @@ static void has_no_room(void)
     rc = SCR_Route_file(path, file);
     CHECK(fault_end() > 0 && rc != SCR_SUCCESS, "%s is taken out of its container", path);
   }
-  CODE(SCR_Complete_restart(rank > 0), SCR_ERR_INVALID, "could not be taken out of their containers");
-  CODE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "ck1");
+  CODE(SCR_Complete_restart(rank > 0), SCR_ERR_INVALID, "containers; no older one takes its place");
+  CODE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "ck2");
+  CODE(SCR_Start_output("ck3", SCR_FLAG_CHECKPOINT), SCR_ERR_NO_RESTART, "ck2");
 }
 
-/* A cache without room for what is in a container says nothing about the checkpoint. */
+/* A cache without room for what is in a container says nothing about the checkpoint, and offers no older one. */
 static void what_has_no_room_is_not_rejected(void)
 {
   begin();
@@ -493,6 +494,8 @@ static void what_has_no_room_is_not_rejected(void)
   set("SCR_FLUSH=1");
   set("SCR_USE_CONTAINERS=1");
   write_by(4);
+  name = "ck2";
+  run_of(4, writes);
   lose_all_nodes();
   run_of(3, has_no_room);
   run_of(3, reads);
@@ -620,6 +623,10 @@ static void with_bypass_a_checkpoint_is_read_on_the_prefix(void)
   lose_all_nodes();
   set("SCR_FETCH_BYPASS=1");
   run_of(4, reads_on_the_prefix);
+  shell("mkdir away; for f in $(find prefix/%s -type f ! -path '*/.scr/*'); do mv $f away/ && ln -s $PWD/away/${f##*/} "
+        "$f; done",
+        name);
+  run_of(4, reads_on_the_prefix); /* by links of the user's, too */
   name = "next";
   run_of(4, writes);
   run_of(4, reads); /* that is in the cache */

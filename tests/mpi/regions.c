@@ -1048,6 +1048,41 @@ static void what_several_restarts_cut_is_kept(void)
   check_text("prefix/log.scr-cut", "tail\n");
 }
 
+static char told[4096]; /* the command that a message named last */
+
+static void is_told_what_puts_it_back(void)
+{
+  int   have, rc = SCR_Recover(&have, NULL);
+  char *from, *to;
+
+  if (rank != 0) return;
+  from = strstr(SCR_Last_error(), "truncate -s");
+  snprintf(told, sizeof told, "%s", from != NULL ? from : "");
+  to = strstr(told, " brings back what a restart has cut off");
+  CHECK(rc != SCR_SUCCESS && to != NULL, "%d: %s", rc, SCR_Last_error());
+  if (to != NULL) *to = '\0';
+}
+
+/* A run from an older checkpoint has appended to what a restart has cut: the newer one gets its file all the same. */
+static void what_was_cut_is_put_back_by_the_command_of_the_message(void)
+{
+  int shorter;
+
+  for (shorter = 0; shorter <= 1; shorter++) {
+    begin();
+    as_job("one");
+    run_that_logs_thrice();
+    shell("$TEST_INDEX --prefix prefix --current ck1");
+    run_of(ranks, restart_cuts);
+    shell("echo %s >>prefix/log; $TEST_INDEX --prefix prefix --current ck3", shorter ? "x" : "two again");
+    run_of(ranks, is_told_what_puts_it_back);
+    shell("%s", told);
+    check_text("prefix/log", "one\ntwo\nthree\ntail\n");
+    run_of(ranks, restart_cuts);
+    check_text("prefix/log", "one\ntwo\nthree\n");
+  }
+}
+
 static void goes_on(void)
 {
   int have;
@@ -1887,6 +1922,7 @@ const test_case regions_cases[] = {CASE(regions_of_any_size_grow_and_shrink, ANY
                                    CASE(what_is_cut_off_does_not_go_on_with_a_file_of_another_group, "4"),
     CASE(what_is_tracked_is_not_replaced, "4 | 1"),
     CASE(what_several_restarts_cut_is_kept, "4"),
+    CASE(what_was_cut_is_put_back_by_the_command_of_the_message, "2"),
     CASE(what_is_cut_off_is_no_file_of_settings, "4"),
                                    CASE(a_tracked_file_that_lacks_something_is_an_error, "1 4"),
                                    CASE(a_tracked_file_that_cannot_be_written_is_read, "1 4"),

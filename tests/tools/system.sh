@@ -259,7 +259,7 @@ kill -9 \$(grep -lsazx "TEST_NODE=$tmp/\$1" /proc/[0-9]*/environ | cut -d/ -f3)
 rm -rf "$tmp/nodes/\$1"
 END
 chmod +x "$tmp"/bin/*
-unset UCX_TLS # these nodes are further from each other
+unset UCX_TLS UCX_MODULES # these nodes are further from each other
 export "SCR_REMOTE_SHELL=$tmp/bin/rsh" "SCR_NODELIST=n[1-5]"
 case $MPI_NAME in
 openmpi) mpiexec="$MPIEXEC --mca plm_rsh_agent $tmp/bin/rsh -n 4" ;;

@@ -102,6 +102,9 @@ home_is_as_it_was "a report into a link"
 fresh 755
 check "a prefix that is the user's alone, with umask 0" 0 "" masked 0
 check "a prefix that is the user's alone: what the group may write in .scr" 0 "" find "$p/.scr" -perm /022
+check "a prefix that is the user's alone: what all may write, but for the program's files" 0 "" find "$p" -perm -002 ! -name 'rank_*' ! -name 'pid.*'
+SCR_USE_CONTAINERS=1 check "a prefix that is the user's alone, containers with umask 0" 0 "" masked 0
+check "containers: what all may write, but for the program's files" 0 "" find "$p" -perm -002 ! -name 'rank_*' ! -name 'pid.*'
 
 # A map, or the list of nodes, that others could have written has no power, whoever its owner is.
 fresh 2770
@@ -172,7 +175,10 @@ nonce=$(scr_print_hash_file step.2/.scr/summary.scr | sed -n 's/^ *NONCE = //p')
 for r in 0 1 2; do they sh -c "echo '7 $r' >'$tmp/flat/$mine%2Fscr.57%2Fnode.$(hostname)-v$r%2Fscr.dataset.0%2F$nonce%2Fstep.2%2Frank_$r'"; done
 SCR_FETCH_BYPASS=1 check "a file of theirs in the place of one taken out of a container" 0 - job 3
 tell "a file of theirs in the place of one taken out of a container" "rank_0 exists already, and is another user's"
-tell "a file of theirs in the place of one taken out of a container is not read" "restarted from step.1"
+tell "a file of theirs in the place of one taken out of a container is not read" "no older one takes its place"
+rm -rf "${tmp:?}"/flat/*
+SCR_FETCH_BYPASS=1 check "a file of theirs in the place of one taken out of a container: the remedy" 0 "" job 3
+tell "a file of theirs in the place of one taken out of a container: the remedy" "restarted from step.2"
 export SCR_CNTL_BASE=$base SCR_CACHE_BASE=$base
 unset SCR_USE_CONTAINERS
 open_to_others() { find "$tmp/flat" -maxdepth 1 -type f \( -name '*run.lock' -o -name '*prefix.scrinfo' \) -printf '%m\n' | sort -u; }
@@ -234,6 +240,17 @@ they sh -c 'cd step.2 && sed s/2/3/g rank_0 >x && mv -f x rank_0'
 rm -rf "${base:?}"/*
 check "and what somebody else put there is not restarted from" 0 "" job 2
 tell "the older one is" "restarted from step.1"
+# directories below the prefix that all can write to
+fresh 755
+as $mine mkdir -m 777 step.1 && as $mine chmod 777 step.1 && they mkdir -m 777 step.1/.scr && they touch step.1/.scr/planted
+check "metadata of somebody else, in a directory that all can write to" 0 "" job 1
+tell "metadata of somebody else" "step.1/.scr belongs to user $(id -u $theirs), who is neither you nor the owner of"
+check "they are elsewhere" 0 "" test -f scr.dataset.1/.scr/summary.scr -a ! -e step.1/.scr/summary.scr
+fresh 755
+check "a checkpoint, whose metadata become those of somebody else" 0 "" job 1
+chown -R $theirs step.1/.scr && chmod 777 step.1 && rm -rf "${base:?}"/*
+check "it is restarted from" 0 "" job 2
+tell "it is restarted from, with a warning" "may not be what a run has written: .*/step.1/.scr belongs to user $(id -u $theirs)"
 fresh 755
 as $mine mkdir -m 777 .scr
 job 1

@@ -510,7 +510,8 @@ static void reopen(const opened* o)
             o->path, (unsigned long)st.st_uid, (unsigned long)o->owner);
   is_read = o->size > 0 && st.st_size >= o->size && !o->is_updated && o->is_read && tail_of(fd, o->size, &tail);
   if (is_read && tail != o->tail)
-    img_die("%s is not the file that the program had open, or was changed before byte %ld: bring it back as it was",
+    img_die("%s is not the file that the program had open, or was changed before byte %ld: bring it back as it was, or "
+            "choose an older image with scr_index --current",
             o->path, (long)o->size);
   if (o->size >= 0 && is_written(o) && st.st_size > o->size) {
     if (!same && !is_read)
@@ -565,6 +566,7 @@ void img_files_resumed(void)
   img_agree_barrier(); /* F3 */
   for (i = 0; i < count; i++)
     if (files[i].group > 2 && files[i].size >= 0 && fstat(files[i].fd, &st) == 0 && st.st_size < files[i].size)
-      img_die("%s has %ld bytes, but had %ld in the image: bring it back as it was", files[i].path, (long)st.st_size,
-              (long)files[i].size);
+      img_die("%s has %ld bytes, but had %ld in the image: bring it back as it was, or choose an older image with "
+              "scr_index --current",
+              files[i].path, (long)st.st_size, (long)files[i].size);
 }

@@ -100,7 +100,10 @@ void img_context_resume(const img_context* c, uint64_t canary) __attribute__((no
 const char* img_write(const char* file, uint64_t n);
 /* Compare FILE with this process.  Returns 0, 1 if it cannot be read, 2 if this process cannot load it: WHY (of 400) */
 int img_compare(const char* file, char* why);
-/* Load the file that img_compare accepted; nothing of the saved side may be used any more.  Returns 1 on success. */
+/*
+** Load the file that img_compare accepted; nothing of the saved side may be used any more.  Returns 0, 1 if it cannot
+** be read, or 2 if this process does not get the memory.
+*/
 int img_load(void);
 /* Jump into what was loaded. */
 void img_resume(void) __attribute__((noreturn));
@@ -120,8 +123,8 @@ uint64_t img_lib_number(uint64_t n);
 void img_lib_write(uint64_t n, const char* why);
 /* After a stop: end the run if the library says so.  Collective. */
 void img_lib_leave(void);
-/* End the library.  Collective. */
-void img_lib_end(void);
+/* End the library.  Returns 0 if it could not save the newest image, or has ended before.  Collective. */
+int img_lib_end(void);
 /* sigaction() of the program: the layer's handler calls the program's, and the library's for SCR_SIGNALS. */
 int img_lib_sigaction(int number, const struct sigaction* action, struct sigaction* before);
 /* From now on the program's handlers wait; those whose signals have come are called, and none waits any more. */

@@ -276,12 +276,15 @@ static int img_try(const char* name, int* touched)
     bad = img_compare(file, why);
   }
   bad = img_worst(bad, why);
-  if (bad != 0 && img_rank == 0) img_say("%s", why);
-  if (bad == 2) img_leave(1);
   if (bad == 0) {
     *touched = 1;
-    bad = img_worst(!img_load(), why);
+    bad = img_load();
+    if (bad == 1) snprintf(why, sizeof why, "%.300s cannot be read to its end", name);
+    if (bad == 2) snprintf(why, sizeof why, "there is no memory for %.300s: ulimit -v, or the node", name);
+    bad = img_worst(bad, why);
   }
+  if (bad != 0 && img_rank == 0) img_say("%s", why);
+  if (bad == 2) img_leave(1);
   rc = SCR_Complete_restart(bad == 0);
   if (rc == SCR_ERR_MPI) img_leave(1);
   return rc == SCR_SUCCESS; /* after any other error this run is offered another one */
@@ -382,7 +385,7 @@ void img_lib_write(uint64_t n, const char* why)
   MPI_Reduce(&img_bytes, &bytes, 1, MPI_DOUBLE, MPI_SUM, 0, img_ctl);
   if (img_rank != 0) return;
   if (rc != SCR_SUCCESS)
-    snprintf(img_result, sizeof img_result, "%s could not be written: %.200s", name, SCR_Strerror(rc));
+    snprintf(img_result, sizeof img_result, "%s could not be written, or not flushed: %.200s", name, SCR_Strerror(rc));
   else
     snprintf(img_result, sizeof img_result, "%s is complete: %d ranks, %.1f MB, stopped for %.1f s", name, img_ranks,
              bytes * 1e-6, img_wtime() - began);
@@ -397,15 +400,17 @@ void img_lib_leave(void)
   img_asked_at = img_looked_at = img_wtime();
   if (!stop) return;
   if (img_rank == 0) img_say("the run ends here, because a halt condition holds; the same command goes on");
-  img_lib_end();
-  img_leave(0);
+  img_leave(img_lib_end() ? 0 : 1);
 }
 
-void img_lib_end(void)
+int img_lib_end(void)
 {
-  if (!img_running) return;
+  int rc;
+
+  if (!img_running) return 1;
   img_running = 0;
   img_signals_end(0);
-  SCR_Finalize();
+  rc = SCR_Finalize();
   img_signals_end(1);
+  return rc == SCR_SUCCESS;
 }

@@ -329,8 +329,10 @@ static int compare(const char* file, char* why)
 
   image_fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a FIFO in its place is not waited for */
   if (image_fd < 0) {
+    int here = errno != ENOENT && errno != ENOTDIR && errno != EISDIR; /* not the image's fault */
+
     snprintf(why, 400, "cannot open %.200s: %s", file, strerror(errno));
-    return 1;
+    return here ? 2 : 1;
   }
   if (is_damaged()) {
     snprintf(why, 400, "%.200s is damaged, or no image", file);
@@ -394,7 +396,7 @@ int img_load(void)
 {
   static uint64_t heap_end; /* where the heap is mapped to, once an image was loaded */
   img_record      r;
-  int             ok, i;
+  int             fits, ok, i;
 
   img_unmap(IMG_HEAP_BASE, (heap_end != 0 ? heap_end : img_heap_end()) - IMG_HEAP_BASE);
   img_unmap(img_stack_low, IMG_STACK_TOP - img_stack_low);
@@ -403,6 +405,7 @@ int img_load(void)
   ok = img_map(IMG_HEAP_BASE, head.heap_end - IMG_HEAP_BASE) && img_map(img_stack_low, IMG_STACK_TOP - img_stack_low);
   for (i = 0; i < head.range_count && ok; i++)
     if (head.ranges[i].kind == IMG_MAP) ok = img_map(head.ranges[i].address, head.ranges[i].length);
+  fits = ok;
   while (ok) {
     ok = get(&r, sizeof r);
     if (ok && r.length == 0) break;
@@ -417,7 +420,7 @@ int img_load(void)
   close_image();
   memcpy(img_arguments, head.arguments, sizeof img_arguments);
   img_wtime_add = head.wtime - MPI_Wtime();
-  return ok;
+  return ok ? 0 : fits ? 1 : 2;
 }
 
 void img_resume(void)
