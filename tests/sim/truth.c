@@ -502,7 +502,8 @@ void truth_loaded(process* p, int try, const char* name, int number)
   }
   if (d->gone == 2 && !(d->unnoted && !d->on_prefix && truth.returned)) /* it was not known when others were let go */
     sim_violation("%s (number %d) is offered, which the user does not want", name, number);
-  if (d->rejected) sim_violation("%s (number %d) is offered, which was rejected in this job", name, number);
+  if (d->rejected && !truth.returned) /* a cache that came back does not know of it */
+    sim_violation("%s (number %d) is offered, which was rejected in this job", name, number);
   if (truth.offered) { /* the program has refused a newer one */
     int next = try > 0 ? truth_must_to(truth.loaded[try - 1] - 1) : 0;
     if (number < next && !(S.faults & ~FAULT_ROOM) && number != truth.unserved && !may_lead(d, &truth.set[next]) &&
