@@ -50,6 +50,7 @@ static struct {
   int                 nodes;
   char*               buf;
   const scr_transfer* burst; /* the transfer file of the burst; NULL once another run uses the prefix */
+  scr_fence           store; /* around the directory of the store of the last copy, as it was when it was checked */
   char                told[SCR_ERR_TEXT_MAX]; /* the last message, which is not repeated */
 } transfer_daemon;
 
@@ -179,6 +180,20 @@ static int transfer_set_state(const transfer_node* n, const char* state)
 }
 
 /*
+** SCR_ERR_UNSAFE if FILE, which is to be copied, lies in a directory of a store that is not this user's alone: another
+** user may have made it, when a base that all share was emptied, and have put links there.
+*/
+static int transfer_hold_store(const char* file)
+{
+  const char* end = strstr(file, "/scr.dataset.");
+  char        dir[SCR_MAX_FILENAME];
+
+  if (end == NULL) return SCR_SUCCESS; /* a flat store has no directory of this user's alone */
+  if (scr_fmt(dir, sizeof dir, "%.*s", (int)(end - file), file) != SCR_SUCCESS) return SCR_ERR_PATH;
+  return cache_hold(&transfer_daemon.store, dir);
+}
+
+/*
 ** Copy at most MOST bytes of the file E of a transfer file, sync them, and note in MADE how far it is, unless the burst
 ** is over.  A copy that fails is noted too: the rank that wants it makes it then.  Returns the bytes that were copied.
 */
@@ -195,6 +210,7 @@ static uint64_t transfer_copy(const scr_hash_elem* e, uint64_t most, scr_hash* m
   memset(&target, 0, sizeof target);
   target.stays = transfer_stays;
   before = it.done;
+  if (rc == SCR_SUCCESS) rc = transfer_hold_store(it.from.extent[0].path);
   if (rc == SCR_SUCCESS) rc = scr_copy_one(&it, &target, transfer_daemon.buf, TRANSFER_STEP, most, &pace);
   err = scr_copy_leave(&target);
   if (rc == SCR_SUCCESS) rc = err;

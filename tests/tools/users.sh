@@ -126,6 +126,27 @@ they ln -s "$mail" "$base/$mine/scr.57"
 says "a daemon in a directory of theirs" 1 "belongs to user" as $mine timeout 20 scr_transfer "$base/$mine/scr.57"
 home_is_as_it_was "a daemon in a directory of theirs"
 
+# Nor a store that another user has made anew, after the base that all share was emptied.
+fresh 755
+mkdir -m 1777 "$tmp/stores" && chmod 1777 "$tmp/stores"
+as $mine sh -c 'umask 022; yes "a secret" | head -c 1002 >"$HOME/secret"'
+as $mine sh -c 'echo $$ >"$HOME/daemon"; exec scr_transfer "$0" >"$HOME/daemon.said" 2>&1' "$base/$mine/scr.57" &
+for i in $(seq 100); do [ -s "$tmp/home/daemon" ] && break; sleep 0.1; done
+daemon=$(cat "$tmp/home/daemon")
+printf 'case $1 in 1) kill -STOP %s ;; 2) kill -9 $(cat "$SCR_PREFIX"/pid.*) ;; esac\n' "$daemon" >>"$tmp/step"
+SCR_CACHE_BASE=$tmp/stores SCR_FLUSH_ASYNC=1 SCR_FLUSH_TYPE=DAEMON job 3
+f=$(cd "$tmp/stores" && find . -path '*-v0/*' -name rank_0)
+check "a store to be emptied: it has a checkpoint" 0 "" test -n "$f"
+rm -rf "$tmp/stores/$mine"
+they sh -c 'umask 022; mkdir -p "$(dirname "$1")" && ln -s "$2" "$1"' sh "$tmp/stores/$f" "$tmp/home/secret"
+kill -CONT $daemon
+for i in $(seq 100); do [ -s "$tmp/home/daemon.said" ] && break; sleep 0.1; done
+says "a store of theirs: the daemon says so" 0 "belongs to user $(id -u $theirs)" cat "$tmp/home/daemon.said"
+check "a store of theirs: no byte of what their links lead to is on the prefix" 1 "" grep -rl "a secret" "$p"
+kill $daemon
+wait
+rm -rf "$tmp/stores"
+
 fresh 2770
 they ln -s "$mail" step.1
 check "a link in place of a directory" 3 - job 2
