@@ -350,8 +350,9 @@ SCR_API int SCR_Restart_ranks(int* ranks);
 ** others, those that other jobs rejected.  In this job the rejected one is not offered again, unless the user
 ** chooses it.  STATE, where the restart had begun: another number of ranks wrote the checkpoint, and the program has
 ** neither asked for it nor routed all files.  This run does not offer it again then, either: it offers the next older
-** one, then none; other runs offer it.  A SCR_Route_file that has failed is no error of this call if its rank passes
-** 1; its message is printed here.  After SCR_SUCCESS the program goes on from the checkpoint.
+** one, then none; other runs offer it.  No older one is offered if a file of it could not be taken out of a container,
+** as where a node has no room.  A SCR_Route_file that has failed is no error of this call if its rank passes 1; its
+** message is printed here.  After SCR_SUCCESS the program goes on from the checkpoint.
 */
 SCR_API int SCR_Complete_restart(int valid);
 
@@ -571,9 +572,8 @@ SCR_API int SCR_Get_regions(void);
 ** it, cuts it back to this length.  So no line is there twice, and none is missing.  What is cut off goes to
 ** PATH.scr-cut.  If an earlier restart has cut off what followed it, and the program has appended nothing since, both
 ** are there, so that all can be put back: cat PATH.scr-cut >>PATH.  Else it replaces what was there.  PATH.scr-cut.end
-** notes where the file ended; a restart that needs what was cut off says how to put it back.  Open the file after the
-** restart, for appending; a run that starts from the beginning empties it itself.  SCR_Finalize forgets the name.  Not
-** collective; after SCR_Init.
+** notes where the file ended.  Open the file after the restart, for appending; a run that starts from the beginning
+** empties it itself.  SCR_Finalize forgets the name.  Not collective; after SCR_Init.
 **
 ** Errors: ARG: no PATH.  PATH: it is too long, or its last part, of more than 160 bytes; it is not below the prefix, or
 ** is of the library.  In Complete_output: IO: the file cannot be read, or is a link.  MISSING: it is no plain file.

@@ -1402,8 +1402,8 @@ SCR_FN int scr_utf8_length(const unsigned char* s)
 **            scr_path_is_safe_rel, scr_path_common, scr_path_keep, scr_path_flatten, scr_path_dir_of, scr_mkdirs,
 **            scr_file_size, scr_file_has_size, scr_file_open, scr_tree_remove, scr_flat_remove, scr_writers,
 **            scr_writers_find, scr_writers_has, scr_path_stays, scr_file_plain, scr_file_is_listed,
-**            scr_file_has_writers, scr_file_distrust, scr_is_same_dir, scr_file_is_known, scr_file_trusted,
-**            scr_dir_is_shared, scr_dir_is_empty, scr_file_is_claimable, scr_file_claim, scr_file_is_claim.
+**            scr_file_has_writers, scr_file_distrust, scr_file_is_known, scr_file_trusted, scr_dir_is_shared,
+**            scr_dir_is_empty, scr_file_is_claimable, scr_file_claim, scr_file_is_claim.
 ** Invariants
 **   T1  A reduced path has no empty component, no ".", and ".." only in front of a relative path.
 ** Failure    SCR_ERR_PATH if a buffer is too short.
@@ -1726,14 +1726,6 @@ SCR_FN int scr_file_has_writers(const struct stat* st, int listed)
   int own = st->st_gid == st->st_uid && st->st_gid == getegid() && !listed; /* the user's own group has this number */
 
   return (st->st_mode & S_IWOTH) != 0 || ((st->st_mode & S_IWGRP) != 0 && !own);
-}
-
-/* Returns 1 if A and B are names of the same directory. */
-SCR_FN int scr_is_same_dir(const char* a, const char* b)
-{
-  struct stat x, y;
-
-  return stat(a, &x) == 0 && stat(b, &y) == 0 && scr_stat_same(&x, &y);
 }
 
 /*
@@ -2574,7 +2566,7 @@ SCR_FN const char* scr_hash_str_or(const scr_hash* h, const char* key, const cha
 **            scr_hash_file_lock_within, scr_hash_file_unlock, scr_sharing,
 **            scr_dir_sync, scr_file_sync, scr_dirs_above, scr_dirs_sync, scr_fsync_enabled, scr_record_bytes_max,
 **            scr_dir_look, scr_file_common, scr_file_hand_over, scr_file_load, scr_file_share,
-**            scr_hash_file_load, scr_lock_open, scr_lock_take, scr_lock_holder.
+**            scr_hash_file_load, scr_lock_open, scr_lock_open_own, scr_lock_take, scr_lock_holder.
 ** Invariants
 **   I1  A reader sees the old file or the new one, never a mixture; after success the new one survives a crash.
 **   I2  A file whose length or CRC32 is wrong is reported and never parsed.
@@ -2836,22 +2828,6 @@ SCR_FN void scr_file_share(int fd, const char* path, scr_sharing sharing, int is
 }
 
 /*
-** Open PATH, a file of this user with a second name, with FLAGS, if nobody else can have put it there, as where a user
-** keeps a copy of a prefix that consists of links; else -1, with EINVAL.
-*/
-SCR_FN int scr_file_of_two_names(const char* path, int flags)
-{
-  struct stat st;
-  int         own = scr_dir_look(path, &st, NULL) && st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH));
-  int         fd = own ? scr_os.open(path, flags | O_NOFOLLOW | O_NONBLOCK, 0) : -1;
-
-  if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid()) return fd;
-  if (fd >= 0) scr_os.close(fd);
-  errno = EINVAL;
-  return -1;
-}
-
-/*
 ** Open the file PATH, which several people may use, with FLAGS, as scr_file_plain does; one that is missing is made and
 ** shared.
 */
@@ -2865,7 +2841,6 @@ SCR_FN int scr_file_common(const char* path, int flags, scr_sharing sharing)
     fd = scr_file_plain(path, flags | O_CREAT | O_EXCL, sharing == SCR_SHARE_GROUP ? 0600 : 0664);
     is_new = fd >= 0;
   } while (fd < 0 && errno == EEXIST && --tries > 0);
-  if (fd < 0 && errno == EINVAL) fd = scr_file_of_two_names(path, flags);
   if (fd >= 0) scr_file_share(fd, path, sharing, is_new);
   return fd;
 }
@@ -3097,6 +3072,39 @@ SCR_FN int scr_lock_open(const char* path, int* fd)
 }
 
 /*
+** Open PATH, a lock of this user's with a second name, if nobody else can have put it there, as where the user keeps
+** a copy of a prefix that consists of links (cp -al); else -1.  Its rights are those of all its names, and stay.
+*/
+SCR_FN int scr_lock_open_shared(const char* path)
+{
+  struct stat st;
+  int         own = scr_dir_look(path, &st, NULL) && st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH));
+  int         fd = own ? scr_os.open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0) : -1;
+
+  if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid())) return fd;
+  scr_os.close(fd);
+  return -1;
+}
+
+/*
+** Open the lock PATH, in which its holder writes who it is.  One with a second name is given up for a new one, unless
+** it is held: whoever gets it later finds that PATH is another file now, and opens that.
+*/
+SCR_FN int scr_lock_open_own(const char* path, int* fd)
+{
+  struct stat is, st;
+  int         old, rc = scr_lock_open(path, fd);
+
+  if (rc != SCR_ERR_UNSAFE || (old = scr_lock_open_shared(path)) < 0) return rc;
+  *fd = old;
+  if (scr_os.flock(old, LOCK_EX | LOCK_NB) < 0) return SCR_SUCCESS;
+  if (fstat(old, &is) == 0 && scr_os.lstat(path, &st) == 0 && scr_stat_same(&st, &is)) scr_os.unlink(path);
+  rc = scr_lock_open(path, fd);
+  scr_os.close(old);
+  return rc;
+}
+
+/*
 ** Lock <PATH>.lock, waiting up to SECONDS until it is free.  *FD receives the descriptor that holds the lock, or -1 on
 ** an error.
 */
@@ -3107,7 +3115,8 @@ SCR_FN int scr_hash_file_lock_within(const char* path, double seconds, int* fd)
 
   *fd = -1;
   if ((rc = scr_fmt(lock, sizeof lock, "%s.lock", path)) != SCR_SUCCESS) return rc;
-  if ((rc = scr_lock_open(lock, fd)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_lock_open(lock, fd)) == SCR_ERR_UNSAFE && (*fd = scr_lock_open_shared(lock)) >= 0) rc = SCR_SUCCESS;
+  if (rc != SCR_SUCCESS) return rc;
   if ((rc = scr_lock_take(*fd, lock, seconds)) == SCR_SUCCESS) return rc;
   scr_os.close(*fd);
   *fd = -1;
@@ -10349,11 +10358,15 @@ SCR_FN int scr_prefix_check_owner(const char* prefix, const char* dir)
 {
   char        path[SCR_MAX_FILENAME], meta[SCR_MAX_FILENAME + 8];
   struct stat st, top;
+  mode_t      shut;
   size_t      n = 0;
 
   if (stat(prefix, &top) < 0) return SCR_SUCCESS;
   snprintf(meta, sizeof meta, "%s/.scr", dir);
+  shut = top.st_mode & S_IWGRP ? S_IXOTH : S_IXOTH | S_IXGRP; /* a group that may write to the prefix is known */
+  st = top;
   do {
+    if (!(st.st_mode & shut)) return SCR_SUCCESS; /* no stranger comes further */
     n += strcspn(meta + n, "/");
     if (scr_fmt(path, sizeof path, "%s/%.*s", prefix, (int)n, meta) != SCR_SUCCESS || scr_os.lstat(path, &st) < 0)
       break;
@@ -12513,6 +12526,8 @@ SCR_FN int scr_status_write(const char* prefix, const scr_hash* h)
 
   if (rc == SCR_SUCCESS) rc = scr_hash_image(h, &b);
   fd = rc == SCR_SUCCESS ? scr_file_common(path, O_WRONLY, SCR_SHARE_ALL) : -1;
+  if (rc == SCR_SUCCESS && fd < 0 && errno == EINVAL && scr_os.unlink(path) == 0) /* it has a second name, and that */
+    fd = scr_file_common(path, O_WRONLY, SCR_SHARE_ALL);                          /* keeps what it has */
   if (rc == SCR_SUCCESS && fd < 0) rc = SCR_ERRNO("cannot open %s", path);
   if (rc == SCR_SUCCESS && (scr_pwrite_all(fd, b.p, b.n, 0) < 0 || scr_os.ftruncate(fd, (off_t)b.n) < 0))
     rc = SCR_ERRNO("cannot write %s", path);
@@ -14102,7 +14117,7 @@ SCR_FN int scr_hold_prefix(const char* prefix, int seconds, int* fd)
 
   *fd = -1;
   if (rc == SCR_SUCCESS) rc = scr_record_path(prefix, "run.lock", path, sizeof path);
-  if (rc == SCR_SUCCESS) rc = scr_lock_open(path, fd);
+  if (rc == SCR_SUCCESS) rc = scr_lock_open_own(path, fd);
   if (rc == SCR_SUCCESS) rc = scr_lock_take(*fd, path, seconds);
   if (rc == SCR_SUCCESS && scr_os.ftruncate(*fd, 0) < 0) rc = SCR_ERRNO("cannot write %s", path);
   return rc;
@@ -16699,8 +16714,7 @@ SCR_FN int scr_dir_owner(const scr_world* w, const char* dir, scr_dir_state* sta
   path = rc == SCR_SUCCESS ? scr_hash_elem_get_first_val(h, "PREFIX") : NULL;
   id = scr_hash_str_or(h, "IDENTITY", "");
   if (path != NULL) {
-    int same =
-        strcmp(path, w->prefix) == 0 || (*id && strcmp(id, w->prefix_id) == 0 && scr_is_same_dir(path, w->prefix));
+    int same = strcmp(path, w->prefix) == 0;
     *remade = same && *id && *w->prefix_id && strcmp(id, w->prefix_id) != 0 && !w->prefix_adopts;
     *complete = *w->prefix_id == '\0' || strcmp(id, w->prefix_id) == 0; /* without one, that of the record stays */
     *state = !same || *remade ? SCR_DIR_OTHER : SCR_DIR_OURS;
@@ -17442,16 +17456,16 @@ typedef struct {
   int              id; /* 0: there is none */
   scr_desc         desc;
   scr_prefix_place place;
-  int              buckets;     /* of the directory of its names; 0: there is none */
-  int              files;       /* that its ranks wrote */
-  scr_objects      own;         /* those of this rank's share of its ranks */
-  int              bucket;      /* the one that was read last, */
-  scr_objects      names;       /* and its objects */
-  scr_hash*        asked;       /* paths below the prefix that this rank has routed */
-  int              ranks_asked; /* 1: the application knows how many ranks wrote it */
-  int              no_place;    /* 1: this node has failed to take a file of it out of a container */
-  int              accepted;    /* 1: SCR_Complete_restart has accepted it */
-  int              over;        /* 1: the run ends */
+  int              buckets;        /* of the directory of its names; 0: there is none */
+  int              files;          /* that its ranks wrote */
+  scr_objects      own;            /* those of this rank's share of its ranks */
+  int              bucket;         /* the one that was read last, */
+  scr_objects      names;          /* and its objects */
+  scr_hash*        asked;          /* paths below the prefix that this rank has routed */
+  int              ranks_asked;    /* 1: the application knows how many ranks wrote it */
+  char no_place[SCR_MAX_FILENAME]; /* a file that this node has failed to take out of a container; "" if none */
+  int  accepted;                   /* 1: SCR_Complete_restart has accepted it */
+  int  over;                       /* 1: the run ends */
 } scr_reading;
 
 /* What the helper removes behind the application.  All zeros: nothing. */
@@ -22991,8 +23005,6 @@ SCR_FN int scr_fetch_summary(scr_fetching* f, const char* dir)
 
   if (scr.world.rank == 0) {
     rc = scr_prefix_locate(scr.world.prefix, f->id, dir, &f->place);
-    if (rc == SCR_SUCCESS && scr_prefix_check_owner(scr.world.prefix, f->place.meta) != SCR_SUCCESS)
-      scr_warn("dataset %d may not be what a run has written: %s", f->id, scr_err_text);
     if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s/summary.scr", scr.world.prefix, f->place.meta);
     if (rc == SCR_SUCCESS) rc = scr_summary_read(path, &f->desc, &complete);
     if (rc == SCR_ERR_NOT_FOUND) rc = SCR_ERR(SCR_ERR_MISSING, "%s is missing", path);
@@ -23401,8 +23413,9 @@ SCR_FN int scr_read_visit(const scr_objects* l, void* arg)
     w->found = 1;
     if (o->packed.n > 0) {
       rc = scr_read_extract(o, w->file);
-      scr.reading.no_place = scr.reading.no_place || rc == SCR_ERR_SPACE || rc == SCR_ERR_IO || rc == SCR_ERR_MEM ||
-                             rc == SCR_ERR_UNSAFE || rc == SCR_ERR_PATH;
+      if (rc == SCR_ERR_SPACE || rc == SCR_ERR_IO || rc == SCR_ERR_MEM || rc == SCR_ERR_UNSAFE || rc == SCR_ERR_PATH)
+        snprintf(scr.reading.no_place, sizeof scr.reading.no_place, "%s", o->rel);
+      else if (strcmp(scr.reading.no_place, o->rel) == 0) *scr.reading.no_place = '\0';
       return rc;
     }
     rc = scr_object_path(o, scr.world.prefix, l->id, 0, w->file, SCR_MAX_FILENAME);
@@ -24860,7 +24873,7 @@ SCR_FN int scr_run_hold_prefix(void)
   ssize_t n;
   int     rc = scr_record_path(scr.world.prefix, "run.lock", path, sizeof path);
 
-  if (rc != SCR_SUCCESS || (rc = scr_lock_open(path, &scr.prefix_lock)) != SCR_SUCCESS) return rc;
+  if (rc != SCR_SUCCESS || (rc = scr_lock_open_own(path, &scr.prefix_lock)) != SCR_SUCCESS) return rc;
   if (scr_lock_is_of_this_process(scr.prefix_lock))
     return SCR_ERR(SCR_ERR_BUSY,
                    "another copy of the library in this program, perhaps in a shared library, uses the prefix %s; give "
@@ -26625,7 +26638,7 @@ SCR_FN int scr_reject_loaded(int invalid)
   if (scr.reading.id != 0) {
     memset(&v, 0, sizeof v);
     v.sum[KNOWN] = scr.reading.ranks_asked;
-    v.sum[NO_PLACE] = scr.reading.no_place;
+    v.sum[NO_PLACE] = *scr.reading.no_place != '\0';
     if (scr_vote_all(&v, SCR_SUCCESS, scr.world.comm) != SCR_SUCCESS) v.sum[KNOWN] = 1;
     unasked = unasked && v.sum[KNOWN] == 0;
     no_place = v.sum[NO_PLACE] > 0;
@@ -27727,39 +27740,6 @@ SCR_FN int scr_track_is_same(int a, uint64_t at_a, int b, uint64_t at_b, uint64_
   return 1;
 }
 
-/* *WHOLE becomes the size that a tracked file had before it was cut, as the record END has it from user *BY. */
-SCR_FN int scr_track_read_end(const char* end, uint64_t* whole, uid_t* by)
-{
-  scr_hash* h = scr_hash_new();
-  int       rc = scr_hash_file_read_record(end, h, by);
-
-  *whole = 0;
-  if (rc == SCR_SUCCESS) scr_hash_util_get_bytecount(h, "END", whole);
-  scr_hash_delete(&h);
-  return rc;
-}
-
-/*
-** Write to TEXT, of N bytes, how PATH, a tracked file of SIZE bytes, gets back what an earlier restart has cut off, if
-** it then has LENGTH bytes or more; or else where that is kept.
-*/
-SCR_FN SCR_APART void scr_track_tell_cut(const char* path, uint64_t size, uint64_t length, char* text, size_t n)
-{
-  char        cut[SCR_MAX_FILENAME + 16], end[sizeof cut + 4];
-  struct stat st;
-  uint64_t    whole, begin;
-  uid_t       by;
-
-  snprintf(cut, sizeof cut, "%s.scr-cut", path);
-  snprintf(end, sizeof end, "%s.end", cut);
-  snprintf(text, n, "what a restart has cut off is in %s", cut);
-  if (scr_track_read_end(end, &whole, &by) != SCR_SUCCESS || scr_os.lstat(cut, &st) < 0 || !S_ISREG(st.st_mode)) return;
-  begin = whole - (uint64_t)st.st_size;
-  if (begin <= whole && begin <= size && begin <= length && whole >= length)
-    snprintf(text, n, "truncate -s %" PRIu64 " %s && cat %s >>%s brings back what a restart has cut off", begin, path,
-             cut, path);
-}
-
 /*
 ** An earlier restart has cut off the end of the tracked file FD, which is ST, and kept it as OLD (-1: there is none);
 ** the record END has the size before that.  *MORE becomes how many of the last bytes of OLD followed the present end of
@@ -27770,13 +27750,16 @@ SCR_FN SCR_APART void scr_track_tell_cut(const char* path, uint64_t size, uint64
 SCR_FN int scr_track_follows(int old, int fd, const char* end, const struct stat* st, uint64_t* more, mode_t* mode)
 {
   struct stat cut;
-  uint64_t    whole, size = (uint64_t)st->st_size, begin;
+  scr_hash*   h;
+  uint64_t    whole = 0, size = (uint64_t)st->st_size, begin;
   uid_t       by = 0;
   int         rc;
 
   *more = 0;
   if (scr_os.lstat(end, &cut) == 0 && (!S_ISREG(cut.st_mode) || !scr_file_is_ours(end, &cut))) return SCR_SUCCESS;
-  rc = scr_track_read_end(end, &whole, &by);
+  h = scr_hash_new();
+  rc = scr_hash_file_read_record(end, h, &by);
+  if (rc == SCR_SUCCESS) scr_hash_util_get_bytecount(h, "END", &whole);
   if (rc == SCR_SUCCESS && old >= 0 && fstat(old, &cut) < 0) rc = SCR_ERRNO("cannot look at what was cut off %s", end);
   if (rc == SCR_SUCCESS && old >= 0 && (by == 0 || geteuid() == 0) && S_ISREG(cut.st_mode) && cut.st_nlink == 1 &&
       (cut.st_gid == st->st_gid || (cut.st_mode & S_IRWXG) == 0) && scr_file_is_ours(end, &cut) && whole > size &&
@@ -27785,6 +27768,7 @@ SCR_FN int scr_track_follows(int old, int fd, const char* end, const struct stat
     *more = whole - size;
     *mode &= (scr_file_is_listed(old) ? 0 : cut.st_mode) | S_IRWXU;
   }
+  scr_hash_delete(&h);
   return rc == SCR_ERR_NOT_FOUND || scr_err_is_damage(rc) || rc == SCR_ERR_UNSAFE ? SCR_SUCCESS : rc;
 }
 
@@ -27904,34 +27888,12 @@ SCR_FN SCR_APART int scr_track_keep(int fd, const char* path, uint64_t length, c
   return rc == SCR_SUCCESS ? scr_dir_sync(cut) : rc;
 }
 
-/* Check that FD, the file PATH of R, which HAS SIZE bytes or is gone (-1), is whole up to its length. */
-SCR_FN SCR_APART int scr_track_check(const scr_track_record* r, int fd, const char* path, uint64_t size,
-                                     const char* has, const char* ckpt)
-{
-  char  back[4 * SCR_MAX_FILENAME];
-  uLong crc = r->crc;
-  int   rc = SCR_SUCCESS;
-
-  scr_track_tell_cut(path, size, r->length, back, sizeof back);
-  if (size < r->length)
-    return SCR_ERR(SCR_ERR_MISSING,
-                   "the tracked file %s %s, but it had %" PRIu64 " bytes in the checkpoint %s: put the whole file back "
-                   "(%s), or choose an older checkpoint; SCR_TRACK=0 goes on without what it lacks",
-                   path, has, r->length, ckpt, back);
-  if (fd >= 0) rc = scr_track_crc(fd, path, r->length, r->block, &crc);
-  if (rc != SCR_SUCCESS || crc == r->crc) return rc;
-  return SCR_ERR(SCR_ERR_CRC,
-                 "the tracked file %s is another one than in the checkpoint %s: the bytes before its length then, "
-                 "%" PRIu64 ", have changed; put the old file back (%s), or choose an older checkpoint, or set "
-                 "SCR_TRACK=0 to leave it as it is",
-                 path, ckpt, r->length, back);
-}
-
 /* Check that the file of R is whole up to its length; cut it there, if CUT.  CKPT is for messages. */
 SCR_FN int scr_track_restore(const scr_track_record* r, int cut, const char* ckpt)
 {
   char        path[SCR_MAX_FILENAME];
   struct stat st;
+  uLong       crc = 0;
   uint64_t    size = 0;
   char        has[64] = "is gone";
   int         fd = -1, fixed = 0, rc = scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, r->rel);
@@ -27949,7 +27911,18 @@ SCR_FN int scr_track_restore(const scr_track_record* r, int cut, const char* ckp
     rc = SCR_ERR(SCR_ERR_MISSING, "the tracked file %s is not a plain file", path);
   if (fd >= 0 && rc == SCR_SUCCESS) size = (uint64_t)st.st_size;
   if (fd >= 0) snprintf(has, sizeof has, "has %" PRIu64 " bytes", size);
-  if (rc == SCR_SUCCESS) rc = scr_track_check(r, fd, path, size, has, ckpt);
+  if (rc == SCR_SUCCESS && size < r->length)
+    rc = SCR_ERR(SCR_ERR_MISSING,
+                 "the tracked file %s %s, but it had %" PRIu64 " bytes in the checkpoint %s: put the "
+                 "whole file back (what a restart has cut off is in %s.scr-cut), or choose an older checkpoint; "
+                 "SCR_TRACK=0 goes on without what it lacks",
+                 path, has, r->length, ckpt, path);
+  if (rc == SCR_SUCCESS && fd >= 0) rc = scr_track_crc(fd, path, r->length, r->block, &crc);
+  if (rc == SCR_SUCCESS && fd >= 0 && crc != r->crc)
+    rc = SCR_ERR(SCR_ERR_CRC,
+                 "the tracked file %s is another one than in the checkpoint %s: the bytes before its length then, "
+                 "%" PRIu64 ", have changed; put the old file back, or set SCR_TRACK=0 to leave it as it is",
+                 path, ckpt, r->length);
   if (rc == SCR_SUCCESS && fixed && size > r->length) {
     errno = fixed;
     rc = SCR_ERRNO("cannot cut the tracked file %s from %" PRIu64 " to %" PRIu64 " bytes, as it was in the checkpoint "

@@ -92,6 +92,14 @@ SCR_FN int cache_walk(const char* dir, int (*visit)(const char* dir, void* arg),
   return (err = visit(dir, arg)) != SCR_SUCCESS ? err : rc;
 }
 
+/* Returns 1 if A and B are the same directory. */
+SCR_FN int cache_same_dir(const char* a, const char* b)
+{
+  struct stat x, y;
+
+  return stat(a, &x) == 0 && stat(b, &y) == 0 && scr_stat_same(&x, &y);
+}
+
 /* Read the record of PREFIX into H; SCR_ERR_NOT_FOUND if there is none. */
 SCR_FN int cache_read_prefix(const char* prefix, scr_hash* h)
 {
@@ -146,7 +154,7 @@ SCR_FN int cache_check_prefix(const char* dir, const char* prefix)
   of = scr_hash_str_or(cache, "PREFIX", prefix);
   mine = scr_hash_str_or(own, "IDENTITY", "");
   other = scr_hash_str_or(cache, "IDENTITY", "");
-  same = scr_is_same_dir(of, prefix);
+  same = cache_same_dir(of, prefix);
   if (*mine && *other && strcmp(mine, other) != 0) same = 0;
   else if (*mine && *other && cache_has_left(of, other)) same = 1; /* it was moved; a copy has the same identity */
   if (rc == SCR_SUCCESS && !same)

@@ -89,6 +89,12 @@ SCR_FN int halt_find_run(const char* dir, halt_run* r)
   memset(&st, 0, sizeof st);
   if (halt_is_unused(dir)) return SCR_ERR_NOT_FOUND;
   if ((rc = scr_holder_read(dir, text, sizeof text, &st, &listed)) != SCR_SUCCESS) return rc;
+  if (st.st_nlink > 1)
+    return SCR_ERR(
+        SCR_ERR_UNSAFE,
+        "%s/.scr/run.lock has a second name, as in a copy by links, and may tell of a run in another prefix; "
+        "end that run yourself, or wait for its next checkpoint",
+        dir);
   r->lock = st.st_ino;
   r->is_sure = scr_file_distrust(&st, listed) == NULL;
   process = strstr(text, "\nprocess ");

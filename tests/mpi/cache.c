@@ -682,25 +682,7 @@ static void a_checkpoint_that_has_changed_costs_no_older_one(void)
 #define ANY "2 | 1 4 5", "9"
 #define FEW "2 | 4", ""
 
-/* One prefix with two names, as scr_run resolves a link that a start by hand does not: its cache is the same. */
-static void a_prefix_by_its_link_has_the_same_cache(void)
-{
-  begin();
-  as_job("one");
-  set("SCR_FLUSH=0");
-  run_puts("ck1", 1, 1000);
-  shell("ln -s prefix link; mkdir other");
-  set("SCR_PREFIX=%s/link", case_dir);
-  run_gets("ck1", 1, 1000);
-  run_puts("ck2", 1, 1000);
-  set("SCR_PREFIX=%s", case_prefix);
-  run_gets("ck2", 1, 1000);
-  set("SCR_PREFIX=%s/other", case_dir); /* not that of another one */
-  run_gets(NULL, 0, 0);
-}
-
 const test_case cache_cases[] = {CASE(the_cache_keeps_the_newest_checkpoints, "1 2 4 5", "9"),
-                                 CASE(a_prefix_by_its_link_has_the_same_cache, "4"),
                                  CASE(the_oldest_checkpoint_is_deleted_behind_the_application, "4 | 2", ""),
                                  CASE(a_run_dies_while_the_oldest_checkpoint_is_deleted, FEW),
                                  CASE(descriptors_apply_by_interval_and_to_output, ANY),

@@ -92,7 +92,7 @@ compile $MPICC -O1 -c -o "$T/yield.o" "$ROOT/tests/cluster/yield.c" # makes MPI'
 if [ -n "${SCR_IMPL:-}${SCR_TEST_CFLAGS:-}" ] || [ ! -x "${BIN:=$ROOT/tools}/scr" ] || [ "$ROOT/scr_impl.c" -nt "$BIN/scr" ]; then
   compile ${CC:-cc} -O1 -o "$T/scr" "$T/src/tools/scr.c" -lz
 else ln -s "$(readlink -f "$BIN/scr")" "$T/scr"; fi
-for tool in scr_halt scr_index scr_rebuild scr_regions scr_status scr_transfer scr_where; do ln -s scr "$T/$tool"; done
+for tool in scr_halt scr_index scr_print_hash_file scr_rebuild scr_regions scr_status scr_transfer scr_where; do ln -s scr "$T/$tool"; done
 built
 compile $MPICC -rdynamic -o "$T/mpi" "$T"/*.o -lz -lpthread -ldl
 built

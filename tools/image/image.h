@@ -123,7 +123,7 @@ uint64_t img_lib_number(uint64_t n);
 void img_lib_write(uint64_t n, const char* why);
 /* After a stop: end the run if the library says so.  Collective. */
 void img_lib_leave(void);
-/* End the library.  Returns 0 if it could not save the newest image, or has ended before.  Collective. */
+/* End the library.  Returns 0 if it could not save the newest image.  Collective. */
 int img_lib_end(void);
 /* sigaction() of the program: the layer's handler calls the program's, and the library's for SCR_SIGNALS. */
 int img_lib_sigaction(int number, const struct sigaction* action, struct sigaction* before);

@@ -329,10 +329,10 @@ static int compare(const char* file, char* why)
 
   image_fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a FIFO in its place is not waited for */
   if (image_fd < 0) {
-    int here = errno != ENOENT && errno != ENOTDIR && errno != EISDIR; /* not the image's fault */
+    int here = errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EACCES || errno == EIO;
 
     snprintf(why, 400, "cannot open %.200s: %s", file, strerror(errno));
-    return here ? 2 : 1;
+    return here ? 2 : 1; /* it is not the image's fault */
   }
   if (is_damaged()) {
     snprintf(why, 400, "%.200s is damaged, or no image", file);
