@@ -133,14 +133,20 @@ as $mine sh -c 'umask 022; yes "a secret" | head -c 1002 >"$HOME/secret"'
 as $mine sh -c 'echo $$ >"$HOME/daemon"; exec scr_transfer "$0" >"$HOME/daemon.said" 2>&1' "$base/$mine/scr.57" &
 for i in $(seq 100); do [ -s "$tmp/home/daemon" ] && break; sleep 0.1; done
 daemon=$(cat "$tmp/home/daemon")
-printf 'case $1 in 1) kill -STOP %s ;; 2) kill -9 $(cat "$SCR_PREFIX"/pid.*) ;; esac\n' "$daemon" >>"$tmp/step"
+cat >>"$tmp/step" <<END
+serves() { for f in "$base/$mine"/scr.57/node.*/transfer.daemon.lock; do flock -n "\$f" true 2>/dev/null || echo "\$f"; done; }
+case \$1 in
+1) until [ "\$(serves | wc -l)" = 3 ]; do sleep 0.3; done; kill -STOP $daemon ;;
+2) kill -9 \$(cat "$p"/pid.*) ;;
+esac
+END
 SCR_CACHE_BASE=$tmp/stores SCR_FLUSH_ASYNC=1 SCR_FLUSH_TYPE=DAEMON job 3
 f=$(cd "$tmp/stores" && find . -path '*-v0/*' -name rank_0)
 check "a store to be emptied: it has a checkpoint" 0 "" test -n "$f"
 rm -rf "$tmp/stores/$mine"
 they sh -c 'umask 022; mkdir -p "$(dirname "$1")" && ln -s "$2" "$1"' sh "$tmp/stores/$f" "$tmp/home/secret"
 kill -CONT $daemon
-for i in $(seq 100); do [ -s "$tmp/home/daemon.said" ] && break; sleep 0.1; done
+for i in $(seq 200); do grep -q "belongs to user" "$tmp/home/daemon.said" && break; sleep 0.1; done
 says "a store of theirs: the daemon says so" 0 "belongs to user $(id -u $theirs)" cat "$tmp/home/daemon.said"
 check "a store of theirs: no byte of what their links lead to is on the prefix" 1 "" grep -rl "a secret" "$p"
 kill $daemon
