@@ -352,8 +352,8 @@ static void a_copy_of_the_prefix_by_links_hinders_nothing(void)
   OK(SCR_Finalize());
   lose_all_nodes();
   run_gets("ck3", 1, 1000);
-  shell("test $(stat -c %%h prefix/.scr/run.lock) = 1 && ${TEST_INDEX%%scr_index}scr_status copy | grep -q ck1");
-  shell("${TEST_INDEX%%scr_index}scr_status prefix | grep -q ck3");
+  shell("test $(stat -c %%h prefix/.scr/run.lock) = 1 && $TEST_STATUS copy | grep -q ck1");
+  shell("$TEST_STATUS prefix | grep -q ck3");
 }
 
 /* A directory lies where a file goes: the flush fails before it begins to replace anything, until it is gone. */

@@ -96,7 +96,7 @@ for tool in scr_halt scr_index scr_print_hash_file scr_rebuild scr_regions scr_s
 built
 compile $MPICC -rdynamic -o "$T/mpi" "$T"/*.o -lz -lpthread -ldl
 built
-export TEST_TRANSFER=$T/scr_transfer TEST_HALT=$T/scr_halt TEST_INDEX=$T/scr_index TEST_WHERE=$T/scr_where TEST_REBUILD=$T/scr_rebuild TEST_REGIONS=$T/scr_regions TEST_DATA=$ROOT/tests/data
+export TEST_TRANSFER=$T/scr_transfer TEST_HALT=$T/scr_halt TEST_INDEX=$T/scr_index TEST_WHERE=$T/scr_where TEST_REBUILD=$T/scr_rebuild TEST_REGIONS=$T/scr_regions TEST_STATUS=$T/scr_status TEST_PRINT=$T/scr_print_hash_file TEST_DATA=$ROOT/tests/data
 unset "${!SCR_@}"
 
 # ---- runs ------------------------------------------------------------------------------------------------------------

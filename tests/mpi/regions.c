@@ -1068,7 +1068,7 @@ static void what_was_cut_is_put_back_as_the_manual_says(void)
     run_of(ranks, restart_cuts);
     shell("echo %s >>prefix/log; $TEST_INDEX --prefix prefix --current ck3", shorter ? "x" : "two again");
     run_of(ranks, is_told_of_the_log);
-    shell("end=$(${TEST_INDEX%%scr_index}scr_print_hash_file prefix/log.scr-cut.end | sed -n 's/^ *END = //p') && "
+    shell("end=$($TEST_PRINT prefix/log.scr-cut.end | sed -n 's/^ *END = //p') && "
           "truncate -s $((end - $(stat -c %%s prefix/log.scr-cut))) prefix/log && cat prefix/log.scr-cut >>prefix/log");
     check_text("prefix/log", "one\ntwo\nthree\ntail\n");
     run_of(ranks, restart_cuts);

@@ -102,9 +102,10 @@ home_is_as_it_was "a report into a link"
 fresh 755
 check "a prefix that is the user's alone, with umask 0" 0 "" masked 0
 check "a prefix that is the user's alone: what the group may write in .scr" 0 "" find "$p/.scr" -perm /022
-check "a prefix that is the user's alone: what all may write, but for the program's files" 0 "" find "$p" -perm -002 ! -name 'rank_*' ! -name 'pid.*'
+open_to_all() { find "$p" -perm -002 ! -name 'rank_*' ! -name 'pid.*'; }
+check "a prefix that is the user's alone: what all may write, but for the program's files" 0 "" open_to_all
 SCR_USE_CONTAINERS=1 check "a prefix that is the user's alone, containers with umask 0" 0 "" masked 0
-check "containers: what all may write, but for the program's files" 0 "" find "$p" -perm -002 ! -name 'rank_*' ! -name 'pid.*'
+check "containers: what all may write, but for the program's files" 0 "" open_to_all
 
 # A map, or the list of nodes, that others could have written has no power, whoever its owner is.
 fresh 2770
