@@ -94,15 +94,25 @@ static int may_be_replaced(const dataset* d)
   return i <= truth.sets;
 }
 
+static int newer_is_unwanted(const dataset* d)
+{
+  int i;
+
+  for (i = d->number + 1; i <= truth.sets && !truth.set[i].rejected && !truth.set[i].gone; i++) continue;
+  return i <= truth.sets;
+}
+
 /*
 ** What the window may have deleted, and what another one may have replaced, may be chosen from the cache; where it is
-** not chosen, a newer one has survived.  So it has where another one has taken the place, unless that has other ranks.
+** not chosen, a newer one has survived, which may be unwanted by now.  So it has where another one has taken the
+** place, unless that has other ranks.
 */
 static int is_on_prefix(const dataset* d)
 {
   return d->on_prefix && !d->gone && !d->rejected &&
          !(plan.same_ranks && (d->ranks != plan.members || truth_has_twin(d))) &&
-         !((d->outgrown || may_be_replaced(d)) && (truth.chosen == d->number || plan.wished == d->number));
+         !((d->outgrown || may_be_replaced(d)) &&
+           (truth.chosen == d->number || plan.wished == d->number || newer_is_unwanted(d)));
 }
 
 /* It may not be passed over without a word. */
