@@ -7814,7 +7814,7 @@ SCR_FN int scr_filemap_files(const char* dir, const scr_hash* master, scr_hash* 
 ** Offers     scr_record; scr_record_path, scr_record_check_dir, scr_record_read_file, scr_record_mkdir,
 **            scr_record_sync_dir, scr_record_read, scr_record_open, scr_record_use_spare, scr_record_close,
 **            scr_record_keep_other, scr_record_put_aside, scr_record_check_version, scr_record_stamp,
-**            scr_record_sweep
+**            scr_record_sweep, scr_record_is_at
 ** Invariants
 **   X2  A file of an unknown version is an error; it is never rewritten.
 **   X4  Every change to a file of <prefix>/.scr reads, changes and replaces it under one lock: open, then close.
@@ -8256,6 +8256,26 @@ SCR_FN void scr_record_sweep(const char* prefix)
       scr_hash_file_unlock(&fd);
     }
   closedir(d);
+}
+
+/*
+** Returns 1 if PREFIX, which has IDENTITY, is the directory at PATH, or was moved from there: there is nothing now, or a
+** prefix with another identity.  IDENTITY is "" if it is not known; then what was moved is not recognized.
+*/
+SCR_FN int scr_record_is_at(const char* prefix, const char* path, const char* identity)
+{
+  char        file[SCR_MAX_FILENAME];
+  struct stat a, b;
+  scr_hash*   h;
+  int         rc, left;
+
+  if (stat(prefix, &a) == 0 && stat(path, &b) == 0 && scr_stat_same(&a, &b)) return 1;
+  if (*identity == '\0') return 0;
+  h = scr_hash_new();
+  if ((rc = scr_record_path(path, "prefix.scr", file, sizeof file)) == SCR_SUCCESS) rc = scr_hash_file_read(file, h);
+  left = rc == SCR_ERR_NOT_FOUND || (rc == SCR_SUCCESS && strcmp(scr_hash_str_or(h, "IDENTITY", ""), identity) != 0);
+  scr_hash_delete(&h);
+  return left;
 }
 
 /* ==== 15 PREFIX: INDEX ================================================================================
@@ -16373,7 +16393,7 @@ SCR_FN int scr_meet(MPI_Comm comm)
 /* ==== 29 WORLD: GROUPS, STORES, SETS, DIRECTORIES =======================================================
 ** Which ranks fail together, where datasets are stored, and how they are protected.
 **
-** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, MPI helpers
+** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, records, MPI helpers
 ** Offers     scr_groupdesc, scr_storedesc, scr_world; scr_groupdescs_from_name, scr_storedescs_from_name,
 **            scr_transfer_of_vendor, scr_reddesc_alone, scr_reddescs_are_lines, scr_flags_line,
 **            scr_reddesc_for_dataset, scr_world_free, scr_world_job_key, scr_world_create
@@ -16381,8 +16401,9 @@ SCR_FN int scr_meet(MPI_Comm comm)
 **   L1  When a redundancy set is formed, no two of its members are in the same failure group.
 **   L2  Every directory that the library makes below a base satisfies D5.
 **   L3  While a run lives it holds a lock in its control directory and in its directory of each store, and both
-**       record the prefix, by its path and its identity.  So two runs never share a directory, whichever bases they
-**       have in common; in a store with MKDIR=0, names that begin alike stand for the directory.
+**       record the prefix, by its path, as given and with links resolved, and its identity.  So two runs never share
+**       a directory, whichever bases they have in common; in a store with MKDIR=0, names that begin alike stand for
+**       the directory.
 **   L4  A stored descriptor is enough to find a dataset again, whatever the parameters are now.
 ** Failure    An error code, agreed on over the world; no lock is held.
 ** ====================================================================================================== */
@@ -16411,15 +16432,16 @@ typedef struct {
 } scr_storedesc;
 
 typedef struct {
-  MPI_Comm  comm;
-  int       rank, ranks;
-  scr_home  home;
-  char      job_key[SCR_JOB_KEY_MAX]; /* tells this job from others, see scr_world_job_key */
-  char      prefix[SCR_MAX_FILENAME];
-  char      prefix_id[24]; /* identity of the prefix directory: another one at the same path differs; "": unknown */
-  int       told_remade;   /* 1: a message has told that an earlier prefix of this path has left a cache */
-  int       prefix_adopts; /* 1: the identity is new, but the prefix is not: its directories are told by the path */
-  scr_hash* params;
+  MPI_Comm comm;
+  int      rank, ranks;
+  scr_home home;
+  char     job_key[SCR_JOB_KEY_MAX]; /* tells this job from others, see scr_world_job_key */
+  char     prefix[SCR_MAX_FILENAME];
+  char prefix_real[SCR_MAX_FILENAME]; /* the same with links resolved; file names may begin with either; "": unknown */
+  char prefix_id[24]; /* identity of the prefix directory: another one at the same path differs; "": unknown */
+  int  told_remade;   /* 1: a message has told that an earlier prefix of this path has left a cache */
+  int  prefix_adopts; /* 1: the identity is new, but the prefix is not: its directories are told by the path */
+  scr_hash*      params;
   scr_groupdesc* group;
   int            ngroups;
   int*           node; /* world ranks on this node */
@@ -16690,6 +16712,19 @@ SCR_FN int scr_dir_lock(scr_world* w, const char* dir, int* held)
 }
 
 /*
+** Returns 1 if RECORD, a prefix.scrinfo, names our prefix: by its path, unless that is a link, which has led to another
+** one that is still there; or by another path to the same directory.
+*/
+SCR_FN int scr_dir_names_us(const scr_world* w, const scr_hash* record)
+{
+  const char *real = scr_hash_str_or(record, "REAL", ""), *id = scr_hash_str_or(record, "IDENTITY", "");
+  int         as_named = strcmp(scr_hash_str_or(record, "PREFIX", ""), w->prefix) == 0;
+
+  if (*real == '\0' || *id == '\0' || strcmp(id, w->prefix_id) != 0) return as_named;
+  return strcmp(real, w->prefix_real) == 0 || (as_named && scr_record_is_at(w->prefix, real, id));
+}
+
+/*
 ** Find out from the record in DIR to whom it belongs: *STATE becomes OURS, FREE or OTHER.  An identity that is not
 ** known, here or there, equals any: older versions did not record it.  *COMPLETE is 1 if the record needs no change;
 ** *REMADE is 1 if the directory is that of an earlier prefix at the same path.  A damaged record is none.  One that
@@ -16716,8 +16751,9 @@ SCR_FN int scr_dir_owner(const scr_world* w, const char* dir, scr_dir_state* sta
   if (path != NULL) {
     int same = strcmp(path, w->prefix) == 0;
     *remade = same && *id && *w->prefix_id && strcmp(id, w->prefix_id) != 0 && !w->prefix_adopts;
-    *complete = *w->prefix_id == '\0' || strcmp(id, w->prefix_id) == 0; /* without one, that of the record stays */
-    *state = !same || *remade ? SCR_DIR_OTHER : SCR_DIR_OURS;
+    *complete = *w->prefix_id == '\0' || /* without one, that of the record stays */
+                (same && strcmp(id, w->prefix_id) == 0 && strcmp(scr_hash_str_or(h, "REAL", ""), w->prefix_real) == 0);
+    *state = *remade || !scr_dir_names_us(w, h) ? SCR_DIR_OTHER : SCR_DIR_OURS;
   }
   scr_hash_delete(&h);
   return rc;
@@ -16747,6 +16783,7 @@ SCR_FN int scr_dir_record(const scr_world* w, const char* dir)
   int       rc = scr_dir_file(dir, "prefix.scrinfo", file);
 
   scr_hash_util_set_str(h, "PREFIX", w->prefix);
+  if (*w->prefix_real) scr_hash_util_set_str(h, "REAL", w->prefix_real);
   if (*w->prefix_id) scr_hash_util_set_str(h, "IDENTITY", w->prefix_id);
   if (rc == SCR_SUCCESS) rc = scr_hash_file_write(file, h);
   scr_hash_delete(&h);
@@ -17485,9 +17522,8 @@ typedef struct {
   int         caller;         /* the version of the scr.h that the program has, of SCR_Check_version; 0: not told */
   scr_filemap map;
   char        map_file[SCR_MAX_FILENAME];
-  int         map_is_behind;                 /* 1: the file still lists entries, as LEAVING, that are gone */
-  scr_removal removal;                       /* of the files of such entries */
-  char        prefix_real[SCR_MAX_FILENAME]; /* the prefix with links resolved; file names may begin with either */
+  int         map_is_behind; /* 1: the file still lists entries, as LEAVING, that are gone */
+  scr_removal removal;       /* of the files of such entries */
   int         prefix_lock;
   int         is_part; /* 1: the world is not all of MPI_COMM_WORLD */
 
@@ -25021,7 +25057,7 @@ SCR_FN int scr_run_open_prefix(void)
   memcpy(scr.world.prefix, p.prefix, sizeof p.prefix);
   if (scr.world.rank != 0) scr_fence_set(&scr_fences.prefix, p.prefix);
   scr_fences.prefix.named = 1;
-  memcpy(scr.prefix_real, p.real, sizeof p.real);
+  memcpy(scr.world.prefix_real, p.real, sizeof p.real);
   memcpy(scr.world.prefix_id, p.id, sizeof p.id);
   memcpy(scr.world.home.user, p.user, sizeof p.user);
   memcpy(scr.token, p.token, sizeof p.token);
@@ -26429,7 +26465,7 @@ SCR_FN int scr_route_is_reserved(const char* rel)
 /* Make REL, of N bytes, the path below the prefix that NAME means, if a file of the application may have it. */
 SCR_FN int scr_route_rel(const char* name, char* rel, size_t n)
 {
-  int rc = scr_path_in_prefix(scr.world.prefix, scr.prefix_real, name, rel, n);
+  int rc = scr_path_in_prefix(scr.world.prefix, scr.world.prefix_real, name, rel, n);
 
   if (rc == SCR_SUCCESS && scr_route_is_reserved(rel))
     rc =
@@ -26574,7 +26610,7 @@ SCR_FN int scr_route_plain(const char* name, char* file)
 {
   char base[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME], why[128];
 
-  if (name[0] != '/' && scr_path_base(scr.world.prefix, scr.prefix_real, base) == SCR_SUCCESS &&
+  if (name[0] != '/' && scr_path_base(scr.world.prefix, scr.world.prefix_real, base) == SCR_SUCCESS &&
       strcmp(base, scr.world.prefix) == 0 && scr_fmt(path, sizeof path, "%s/%s", base, name) == SCR_SUCCESS &&
       access(path, R_OK) == 0)
     return scr_fmt(file, SCR_MAX_FILENAME, "%s", path);

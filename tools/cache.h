@@ -92,35 +92,6 @@ SCR_FN int cache_walk(const char* dir, int (*visit)(const char* dir, void* arg),
   return (err = visit(dir, arg)) != SCR_SUCCESS ? err : rc;
 }
 
-/* Returns 1 if A and B are the same directory. */
-SCR_FN int cache_same_dir(const char* a, const char* b)
-{
-  struct stat x, y;
-
-  return stat(a, &x) == 0 && stat(b, &y) == 0 && scr_stat_same(&x, &y);
-}
-
-/* Read the record of PREFIX into H; SCR_ERR_NOT_FOUND if there is none. */
-SCR_FN int cache_read_prefix(const char* prefix, scr_hash* h)
-{
-  char path[SCR_MAX_FILENAME];
-  int  rc = scr_record_path(prefix, "prefix.scr", path, sizeof path);
-
-  return rc == SCR_SUCCESS ? scr_hash_file_read(path, h) : rc;
-}
-
-/* Returns 1 if the prefix with IDENTITY is no longer at PATH: nothing, or another directory is there. */
-SCR_FN int cache_has_left(const char* path, const char* identity)
-{
-  scr_hash* h = scr_hash_new();
-  int       rc = cache_read_prefix(path, h);
-  int       left =
-      rc == SCR_ERR_NOT_FOUND || (rc == SCR_SUCCESS && strcmp(scr_hash_str_or(h, "IDENTITY", ""), identity) != 0);
-
-  scr_hash_delete(&h);
-  return left;
-}
-
 /*
 ** SCR_ERR_UNSAFE unless DIR, a control or cache directory, is this user's alone.  Whatever gets its name from now on,
 ** nothing is read or changed there but in the directory that was checked: another user may have made one above it, when
@@ -150,13 +121,12 @@ SCR_FN int cache_check_prefix(const char* dir, const char* prefix)
   if (rc == SCR_SUCCESS) rc = scr_hash_file_read(path, cache);
   if (rc == SCR_ERR_NOT_FOUND || rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC)
     rc = SCR_SUCCESS; /* older versions wrote none, and a damaged one is not to keep work back */
-  cache_read_prefix(prefix, own);
-  of = scr_hash_str_or(cache, "PREFIX", prefix);
+  if (scr_record_path(prefix, "prefix.scr", path, sizeof path) == SCR_SUCCESS) scr_hash_file_read(path, own);
+  of = scr_hash_str_or(cache, "REAL", scr_hash_str_or(cache, "PREFIX", prefix));
   mine = scr_hash_str_or(own, "IDENTITY", "");
   other = scr_hash_str_or(cache, "IDENTITY", "");
-  same = cache_same_dir(of, prefix);
-  if (*mine && *other && strcmp(mine, other) != 0) same = 0;
-  else if (*mine && *other && cache_has_left(of, other)) same = 1; /* it was moved; a copy has the same identity */
+  same = (!*mine || !*other || strcmp(mine, other) == 0) && /* a copy has the same identity */
+         scr_record_is_at(prefix, of, *mine ? other : "");
   if (rc == SCR_SUCCESS && !same)
     rc = SCR_ERR(SCR_ERR_BUSY, "%s is the cache of the prefix %s, not of %s", dir, of, prefix);
   scr_hash_delete(&cache);

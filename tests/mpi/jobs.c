@@ -606,6 +606,37 @@ static void a_copy_of_a_prefix_leaves_the_cache_to_the_original(void)
   run_fetches("ck6", 1, 700);
 }
 
+/* The link is then turned to a copy of the prefix, and after that to another name of the prefix itself. */
+static void a_link_to_the_prefix_is_no_other_prefix_unless_it_is_turned(void)
+{
+  lose_two();
+  shell("ln -s prefix link");
+  prefix_is("link");
+  init_tells(NULL);
+  get("ck5", 1, 1000);
+  OK(put("ck6", 1, 700));
+  run_dies();
+  prefix_is("prefix");
+  init_tells(NULL);
+  get("ck6", 1, 700);
+  OK(put("ck7", 1, 700));
+  run_dies();
+  prefix_is("link");
+  init_tells(NULL);
+  get("ck7", 1, 700);
+  OK(put("ck8", 1, 700));
+  run_dies();
+  shell("cp -a prefix copy && rm link && ln -s copy link && cp -a cache kept");
+  init_tells("ck8 (dataset 8, ", "ck7 (dataset 7, ", "older ck6", NULL);
+  get("ck6", 1, 700);
+  OK(SCR_Finalize());
+  shell("diff -r kept/*/scr.%s cache/*/scr.%s", getenv("SCR_JOB_ID"), getenv("SCR_JOB_ID"));
+  shell("mv prefix moved && rm link && ln -s moved link");
+  init_tells(NULL);
+  get("ck8", 1, 700);
+  OK(SCR_Finalize());
+}
+
 static void visit_record(const char* path, const char* name, void* arg)
 {
   if (strcmp(name, "prefix.scrinfo") == 0) *(int*)arg += record_strip(path, "IDENTITY");
@@ -1572,6 +1603,7 @@ const test_case jobs_cases[] = {
     CASE(a_prefix_that_was_made_again_does_not_take_the_cache_of_the_old_one, "2 | 4", "5"),
     CASE(a_prefix_that_comes_back_finds_its_own_cache, "2 | 4", "5"),
     CASE(a_copy_of_a_prefix_leaves_the_cache_to_the_original, "2 | 4", "5"),
+    CASE(a_link_to_the_prefix_is_no_other_prefix_unless_it_is_turned, "2 | 4", "5"),
     CASE(a_cache_that_an_older_version_left_is_taken_by_the_path_of_its_prefix, "2 | 4", "5"),
     CASE(a_damaged_identity_of_the_prefix_costs_no_cache, "2 | 4", "5"),
     CASE(the_nodes_file_names_the_nodes_of_the_last_run_and_their_directories, "2 | 4", "5"),
