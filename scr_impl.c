@@ -8259,8 +8259,8 @@ SCR_FN void scr_record_sweep(const char* prefix)
 }
 
 /*
-** Returns 1 if PREFIX, which has IDENTITY, is the directory at PATH, or was moved from there: there is nothing now, or a
-** prefix with another identity.  IDENTITY is "" if it is not known; then what was moved is not recognized.
+** Returns 1 if PREFIX, which has IDENTITY, is the directory at PATH, or was moved from there: nothing is there now, or
+** a prefix with another identity.  IDENTITY is "" if it is not known; then what was moved is not recognized.
 */
 SCR_FN int scr_record_is_at(const char* prefix, const char* path, const char* identity)
 {
@@ -15602,9 +15602,10 @@ SCR_FN void scr_regions_lend(const scr_regions* l, const char* path, const scr_b
 ** Uses       errors, memory, hash, kernels
 ** Offers     scr_vote; scr_step_on, scr_wait_idle, scr_isend, scr_irecv, scr_testall, scr_all_begun, scr_waitall,
 **            scr_wait_for, scr_barrier, scr_allreduce, scr_bcast, scr_vote_start, scr_vote_stop, scr_vote_all,
-**            scr_agree, scr_hash_to_buf, scr_hash_from_buf, scr_message_recv, scr_hash_sendrecv, scr_hash_send,
-**            scr_hash_recv, scr_hash_bcast, scr_hash_exchange, scr_hash_exchange_merged, scr_hash_spread, scr_scan,
-**            scr_rank_str, scr_int_send, scr_int_recv, scr_flow, scr_meet
+**            scr_vote_max, scr_vote_min, scr_vote_sum, scr_agree, scr_hash_to_buf, scr_hash_from_buf,
+**            scr_message_recv, scr_hash_sendrecv, scr_hash_send, scr_hash_recv, scr_hash_bcast, scr_hash_exchange,
+**            scr_hash_exchange_merged, scr_hash_spread, scr_scanned, scr_scan, scr_rank_str, scr_int_send,
+**            scr_int_recv, scr_flow, scr_meet
 ** Invariants
 **   N1  Every wait is a loop of tests (scr_wait_done) or of probes, and calls scr_wait_idle, which yields the processor
 **       when nothing has arrived for a number of turns.
@@ -15915,6 +15916,37 @@ SCR_FN int scr_agree(int rc, MPI_Comm comm)
   return scr_vote_all(&v, rc, comm);
 }
 
+/* The same vote, on one number: *VALUE becomes the greatest of all ranks, after an error too.  Collective over COMM. */
+SCR_FN int scr_vote_max(int64_t* value, int rc, MPI_Comm comm)
+{
+  scr_vote v = SCR_ZEROS;
+
+  v.max[0] = *value;
+  rc = scr_vote_all(&v, rc, comm);
+  *value = v.max[0];
+  return rc;
+}
+
+/* The same, but *VALUE becomes the least of all ranks. */
+SCR_FN int scr_vote_min(int64_t* value, int rc, MPI_Comm comm)
+{
+  *value = -*value;
+  rc = scr_vote_max(value, rc, comm);
+  *value = -*value;
+  return rc;
+}
+
+/* The same, but *VALUE becomes the sum over all ranks. */
+SCR_FN int scr_vote_sum(int64_t* value, int rc, MPI_Comm comm)
+{
+  scr_vote v = SCR_ZEROS;
+
+  v.sum[0] = *value;
+  rc = scr_vote_all(&v, rc, comm);
+  *value = v.sum[0];
+  return rc;
+}
+
 /* ---- hashes between ranks ---- */
 
 /* Pack H into B for a message; the caller frees B. */
@@ -16150,31 +16182,32 @@ SCR_FN void scr_hash_spread(scr_hash* send, const char* path, const char* kind, 
 
 enum { SCR_SCAN_UP = 1, SCR_SCAN_DOWN = -1 };
 
+typedef struct {
+  int64_t max, sum;
+} scr_scanned;
+
 /*
 ** Inclusive prefix operation over the ranks from 0 to this one (UP) or from the last to this one (DOWN), in place: the
-** sum of SUM and the maximum of MAX. log2(size) messages.  Collective over COMM. (Hillis, Steele: Data Parallel
+** sum of v->sum and the maximum of v->max.  log2(size) messages.  Collective over COMM.  (Hillis, Steele: Data Parallel
 ** Algorithms, CACM 1986.)
 */
-SCR_FN int scr_scan(scr_vote* v, int direction, MPI_Comm comm)
+SCR_FN int scr_scan(scr_scanned* v, int direction, MPI_Comm comm)
 {
   int rank, size, d, rc = SCR_SUCCESS;
 
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
   for (d = 1; d < size; d *= 2) {
-    scr_vote    in = SCR_ZEROS;
+    scr_scanned in = SCR_ZEROS;
     int         to = rank + direction * d, from = rank - direction * d, err;
     MPI_Request reqs[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
 
-    if (from >= 0 && from < size) scr_irecv(&in, 1, scr_vote_type, from, SCR_TAG_SCAN, comm, &reqs[0]);
-    if (to >= 0 && to < size) scr_isend(v, 1, scr_vote_type, to, SCR_TAG_SCAN, comm, &reqs[1]);
+    if (from >= 0 && from < size) scr_irecv(&in, 2, MPI_INT64_T, from, SCR_TAG_SCAN, comm, &reqs[0]);
+    if (to >= 0 && to < size) scr_isend(v, 2, MPI_INT64_T, to, SCR_TAG_SCAN, comm, &reqs[1]);
     if ((err = scr_waitall(2, reqs)) != SCR_SUCCESS) rc = err;
     else if (from >= 0 && from < size) {
-      int k;
-      for (k = 0; k < SCR_VOTE_SLOTS; k++) {
-        v->sum[k] += in.sum[k];
-        if (in.max[k] > v->max[k]) v->max[k] = in.max[k];
-      }
+      v->sum += in.sum;
+      if (in.max > v->max) v->max = in.max;
     }
   }
   return rc;
@@ -16183,15 +16216,15 @@ SCR_FN int scr_scan(scr_vote* v, int direction, MPI_Comm comm)
 /* Set *NEXT to the first rank above this one whose FLAG is not 0, or to the number of ranks.  Collective over COMM. */
 SCR_FN int scr_scan_next(int flag, int* next, MPI_Comm comm)
 {
-  scr_vote    v = SCR_ZEROS;
+  scr_scanned v = SCR_ZEROS;
   MPI_Request reqs[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   int         rank, size, here, rc, err;
 
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
-  v.max[0] = flag ? -(int64_t)rank : -(int64_t)size;
+  v.max = flag ? -(int64_t)rank : -(int64_t)size;
   rc = scr_scan(&v, SCR_SCAN_DOWN, comm);
-  here = (int)-v.max[0];
+  here = (int)-v.max;
   *next = size;
   if (rank < size - 1) scr_irecv(next, 1, MPI_INT, rank + 1, SCR_TAG_SORT, comm, &reqs[0]);
   if (rank > 0) scr_isend(&here, 1, MPI_INT, rank - 1, SCR_TAG_SORT, comm, &reqs[1]);
@@ -16284,7 +16317,7 @@ SCR_FN int scr_rank_str(MPI_Comm comm, const char* str, int* groups, int* group_
   int            answer[SCR_RANK_RESULTS], got[SCR_RANK_RESULTS] = {0, 0, 0, 0, 0};
   int64_t        few[2][SCR_RANK_SHORT / 8]; /* short strings need no allocation, which might fail on some rank */
   scr_rank_item *item = NULL, *other = NULL, *more[2] = {NULL, NULL};
-  scr_vote       up = SCR_ZEROS, down;
+  scr_scanned    up = SCR_ZEROS, down = SCR_ZEROS;
   MPI_Request    reqs[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
 
   MPI_Comm_rank(comm, &rank);
@@ -16311,19 +16344,18 @@ SCR_FN int scr_rank_str(MPI_Comm comm, const char* str, int* groups, int* group_
   first = rank == 0 || rc != SCR_SUCCESS || strcmp(item->text, other->text) != 0;
 
   /* From the left: position and owner of the first item with this string.  From the right: where it ends. */
-  up.sum[0] = first;
-  up.max[0] = first ? (int64_t)rank << 32 | item->rank : -1;
+  up.sum = first;
+  up.max = first ? (int64_t)rank << 32 | item->rank : -1;
   if ((err = scr_scan(&up, SCR_SCAN_UP, comm)) != SCR_SUCCESS) rc = err;
-  memset(&down, 0, sizeof down);
-  down.sum[0] = first;
+  down.sum = first;
   if ((err = scr_scan(&down, SCR_SCAN_DOWN, comm)) != SCR_SUCCESS) rc = err;
   if ((err = scr_scan_next(first, &next, comm)) != SCR_SUCCESS) rc = err;
 
-  answer[SCR_RANK_GROUPS] = (int)(up.sum[0] + down.sum[0] - first);
-  answer[SCR_RANK_ID] = (int)up.sum[0] - 1;
-  answer[SCR_RANK_PLACE] = rank - (int)(up.max[0] >> 32);
-  answer[SCR_RANK_SIZE] = next - (int)(up.max[0] >> 32);
-  answer[SCR_RANK_LEADER] = (int)(up.max[0] & 0x7fffffff);
+  answer[SCR_RANK_GROUPS] = (int)(up.sum + down.sum - first);
+  answer[SCR_RANK_ID] = (int)up.sum - 1;
+  answer[SCR_RANK_PLACE] = rank - (int)(up.max >> 32);
+  answer[SCR_RANK_SIZE] = next - (int)(up.max >> 32);
+  answer[SCR_RANK_LEADER] = (int)(up.max & 0x7fffffff);
   rc = scr_rank_tell(answer, item->rank, got, rc, comm);
   *groups = got[SCR_RANK_GROUPS];
   *group_id = got[SCR_RANK_ID];
@@ -16540,15 +16572,14 @@ SCR_FN int scr_groupdescs_create(scr_world* w, int rc)
   for (e = scr_hash_elem_first(scr_hash_get(names, "NAME")); e != NULL; e = scr_hash_elem_next(e)) {
     const char* name = scr_hash_elem_key(e);
     const char* value = scr_hash_elem_get_first_val(mine, name);
-    scr_vote    v = SCR_ZEROS;
-    v.sum[0] = value == NULL;
-    if ((err = scr_vote_all(&v, rc, w->comm)) != SCR_SUCCESS) {
+    int64_t     unnamed = value == NULL;
+    if ((err = scr_vote_sum(&unnamed, rc, w->comm)) != SCR_SUCCESS) {
       rc = err;
       goto out;
     }
-    if (v.sum[0] > 0)
+    if (unnamed > 0)
       scr_dbg(1, "the group %s is not created: %lld ranks run on hosts whose GROUPS line does not name it", name,
-              (long long)v.sum[0]);
+              (long long)unnamed);
     else if (scr_groupdescs_from_name(w, name) == NULL) rc = scr_groupdesc_create(w, name, value);
   }
 out:
@@ -17061,6 +17092,7 @@ SCR_FN int scr_reddesc_partner(scr_reddesc* d, const scr_world* w)
 */
 SCR_FN int scr_reddesc_sets(scr_reddesc* d, const scr_world* w)
 {
+  enum { SINGLE, SMALL, NEAR }; /* sums */
   const scr_groupdesc* g = scr_groupdescs_from_name(w, d->group);
   char                 key[64];
   int                  lines, id, place, length, leader, hop, first, sets, least, extra, set, rc, err;
@@ -17087,26 +17119,26 @@ SCR_FN int scr_reddesc_sets(scr_reddesc* d, const scr_world* w)
   if (rc == SCR_SUCCESS) rc = err;
   if ((rc = scr_group_members(w, rc, d->set_id, d->set_rank, d->set_size, &d->member)) != SCR_SUCCESS) return rc;
   if (d->set_size > 1) rc = scr_reddesc_partner(d, w);
-  v.sum[0] = d->set_size == 1;
-  v.sum[1] = d->set_size > 1 && scr_reddesc_limit(d);
-  v.sum[2] = d->set_size > 1 && hop < d->hop;
+  v.sum[SINGLE] = d->set_size == 1;
+  v.sum[SMALL] = d->set_size > 1 && scr_reddesc_limit(d);
+  v.sum[NEAR] = d->set_size > 1 && hop < d->hop;
   if (d->set_size == 1 && rc == SCR_SUCCESS) rc = scr_reddesc_alone(d, w);
   else if (rc == SCR_SUCCESS && !scr_scheme_bears(d->scheme, d->set_size, d->failures))
     rc = SCR_ERR(SCR_ERR_PARAM,
                  "CKPT=%d: an %s set of %d ranks with %d failures is too large; their sum may be %d at most", d->index,
                  scr_scheme_name(d->scheme), d->set_size, d->failures, scr_schemes[d->scheme].symbols);
   if ((err = scr_vote_all(&v, rc, w->comm)) != SCR_SUCCESS) return err;
-  if (v.sum[0] > 0 && w->rank == 0)
+  if (v.sum[SINGLE] > 0 && w->rank == 0)
     scr_warn(
         "%lld of %d ranks find no partner in another group %s, so their files are kept as SINGLE: if their node is "
         "lost, so is the checkpoint",
-        (long long)v.sum[0], w->ranks, d->group);
-  if (v.sum[1] > 0 && w->rank == 0)
+        (long long)v.sum[SINGLE], w->ranks, d->group);
+  if (v.sum[SMALL] > 0 && w->rank == 0)
     scr_warn("%lld of %d ranks are in Reed-Solomon sets that are too small for %d failures; these survive all but one",
-             (long long)v.sum[1], w->ranks, asked);
-  if (v.sum[2] > 0 && w->rank == 0)
+             (long long)v.sum[SMALL], w->ranks, asked);
+  if (v.sum[NEAR] > 0 && w->rank == 0)
     scr_warn("CKPT=%d: there are not enough groups %s for HOP_DISTANCE=%d: %lld of %d ranks have nearer partners",
-             d->index, d->group, d->hop, (long long)v.sum[2], w->ranks);
+             d->index, d->group, d->hop, (long long)v.sum[NEAR], w->ranks);
   return SCR_SUCCESS;
 }
 
@@ -20591,15 +20623,15 @@ SCR_FN void scr_recovery_describe_as(scr_recovery_told* it, const scr_entry* e)
 SCR_FN int scr_recovery_tell(scr_recovery* f)
 {
   const scr_entry* e;
-  scr_vote         v = SCR_ZEROS;
+  int64_t          best = 0; /* above the ranks: of one that is complete; then the lowest rank is the greatest */
   int              i = 0, root, rc;
 
-  while (v.max[0] <= scr.world.ranks && (e = scr_dataset_next_entry(&f->identity, &i)) != NULL) {
-    v.max[0] = (e->desc.complete ? scr.world.ranks : 0) + scr.world.ranks - scr.world.rank;
+  while (best <= scr.world.ranks && (e = scr_dataset_next_entry(&f->identity, &i)) != NULL) {
+    best = (e->desc.complete ? scr.world.ranks : 0) + scr.world.ranks - scr.world.rank;
     scr_recovery_describe_as(&f->told, e);
   }
-  rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm);
-  root = (v.max[0] > scr.world.ranks ? 2 : 1) * scr.world.ranks - (int)v.max[0];
+  rc = scr_vote_max(&best, SCR_SUCCESS, scr.world.comm);
+  root = (best > scr.world.ranks ? 2 : 1) * scr.world.ranks - (int)best;
   if (rc != SCR_SUCCESS) return rc;
   if (root == scr.world.ranks) return SCR_ERR(SCR_ERR_NOT_FOUND, "nothing is left of dataset %d", f->identity.id);
   return scr_bcast(&f->told, (int)sizeof f->told, MPI_BYTE, root, scr.world.comm);
@@ -20768,17 +20800,14 @@ SCR_FN int scr_recovery_is_leaving(void)
 /* Give this run its stamp.  Collective over the world. */
 SCR_FN int scr_recovery_stamp(void)
 {
-  scr_vote v = SCR_ZEROS;
-  int      i, rc;
+  int i;
 
-  if (scr.world.rank == 0) v.max[0] = scr_time_usec();
+  scr.stamp = scr.world.rank == 0 ? scr_time_usec() : 0;
   for (i = 0; i < scr.map.n; i++) {
     int64_t before = scr.map.entry[i]->verified;
-    if (before >= v.max[0]) v.max[0] = before + (before < INT64_MAX);
+    if (before >= scr.stamp) scr.stamp = before + (before < INT64_MAX);
   }
-  rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm);
-  scr.stamp = v.max[0];
-  return rc;
+  return scr_vote_max(&scr.stamp, SCR_SUCCESS, scr.world.comm);
 }
 
 /*
@@ -20957,35 +20986,32 @@ static struct {
 */
 SCR_FN int scr_flush_group(const scr_hash* body, int level, scr_hash* in, int* first, int* groups)
 {
-  scr_hash* send = scr_hash_new();
-  scr_vote  scan = SCR_ZEROS, all;
-  int64_t   size = body != NULL ? (int64_t)scr_hash_pack_size(body) : 0, start, span;
-  int       rc, err;
+  enum { LARGEST, BODIES = 0 }; /* max; sum */
+  scr_hash*   send = scr_hash_new();
+  scr_scanned scan = SCR_ZEROS;
+  scr_vote    v = SCR_ZEROS;
+  int64_t     size = body != NULL ? (int64_t)scr_hash_pack_size(body) : 0, start, span, begun;
+  int         rc, err;
 
-  memset(&all, 0, sizeof all);
-  scan.sum[0] = size;
+  scan.sum = size;
   rc = scr_scan(&scan, SCR_SCAN_UP, scr.world.comm);
-  start = scan.sum[0] - size;
-  all.max[0] = size;
-  all.sum[0] = body != NULL;
-  if ((err = scr_vote_all(&all, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS) rc = err;
-  span = scr_rank2file_span((int64_t)scr.rank2file_size, all.max[0]);
-  *first = scr_rank2file_begins(start, start + size, span);
-  *groups = (int)all.sum[0];
-  memset(&all, 0, sizeof all);
-  all.sum[0] = *first;
-  if ((err = scr_vote_all(&all, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS) rc = err;
-  if (level > 0 && *groups > 1 && (all.sum[0] == *groups || level >= SCR_RANK2FILE_LEVELS - 1)) {
+  start = scan.sum - size;
+  v.max[LARGEST] = size;
+  v.sum[BODIES] = body != NULL;
+  if ((err = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS) rc = err;
+  span = scr_rank2file_span((int64_t)scr.rank2file_size, v.max[LARGEST]);
+  begun = *first = scr_rank2file_begins(start, start + size, span);
+  if ((err = scr_vote_sum(&begun, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS) rc = err;
+  *groups = (int)begun;
+  if (level > 0 && v.sum[BODIES] > 1 && (begun == v.sum[BODIES] || level >= SCR_RANK2FILE_LEVELS - 1)) {
     /* no node can take two, or the tree is too deep: it has to be larger */
     *first = scr_rank2file_begins(start, start + size, INT64_MAX);
     *groups = 1;
-  } else {
-    *groups = (int)all.sum[0];
   }
   memset(&scan, 0, sizeof scan);
-  scan.max[0] = *first ? scr.world.rank : -1;
+  scan.max = *first ? scr.world.rank : -1;
   if ((err = scr_scan(&scan, SCR_SCAN_UP, scr.world.comm)) != SCR_SUCCESS) rc = err;
-  if (body != NULL) scr_hash_merge(scr_hash_setf(send, NULL, "%d", (int)scan.max[0]), body);
+  if (body != NULL) scr_hash_merge(scr_hash_setf(send, NULL, "%d", (int)scan.max), body);
   if ((err = scr_hash_exchange(send, in, scr.world.comm)) != SCR_SUCCESS) rc = err;
   scr_hash_sort_int(in, SCR_HASH_SORT_ASCENDING);
   scr_hash_delete(&send);
@@ -21138,6 +21164,7 @@ SCR_FN int scr_flush_read_rank2file(const scr_prefix_place* place, const scr_ide
   scr_identity   root;
   scr_objects    read = SCR_ZEROS;
   scr_vote       v = SCR_ZEROS;
+  int64_t        owners;
   int            level, rc = SCR_SUCCESS, err;
 
   if (scr.world.rank == 0) {
@@ -21165,13 +21192,12 @@ SCR_FN int scr_flush_read_rank2file(const scr_prefix_place* place, const scr_ide
   if ((err = scr_hash_exchange(out, in, scr.world.comm)) != SCR_SUCCESS && rc == SCR_SUCCESS) rc = err;
   for (e = scr_hash_elem_first(in); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e))
     rc = scr_objects_from_hash(scr_hash_elem_hash(e), scr.world.prefix, "", mine);
-  memset(&v, 0, sizeof v);
-  v.sum[0] = read.owners;
-  rc = scr_vote_all(&v, rc, scr.world.comm);
-  if (root.id == 0) *ranks = (int)v.sum[0]; /* release 1.2 counts only the ranks of the last leaf */
-  if (rc == SCR_SUCCESS && v.sum[0] != *ranks)
+  owners = read.owners;
+  rc = scr_vote_sum(&owners, rc, scr.world.comm);
+  if (root.id == 0) *ranks = (int)owners; /* release 1.2 counts only the ranks of the last leaf */
+  if (rc == SCR_SUCCESS && owners != *ranks)
     rc = SCR_ERR(SCR_ERR_FORMAT, "the rank2file map in %s/%s describes %lld ranks instead of %d", scr.world.prefix,
-                 place->meta, (long long)v.sum[0], *ranks);
+                 place->meta, (long long)owners, *ranks);
 out:
   scr_rank2file_free(&m);
   scr_objects_free(&read);
@@ -21260,10 +21286,12 @@ SCR_FN void scr_flush_narrow(scr_flush* f)
 */
 SCR_FN int scr_flush_position(uint64_t bytes, uint64_t* position, uint64_t* total, mode_t* hidden)
 {
+  enum { BYTES }; /* sum; max: the bits that a rank wants hidden */
   static const mode_t bit[4] = {S_IRGRP, S_IWGRP, S_IROTH, S_IWOTH};
   scr_hash *          send = scr_hash_new(), *recv = scr_hash_new();
   scr_hash_elem*      e;
-  scr_vote            v;
+  scr_scanned         scan = SCR_ZEROS;
+  scr_vote            v = SCR_ZEROS;
   uint64_t            one = 0, node = 0, begin;
   int                 i, err, rc;
 
@@ -21271,15 +21299,12 @@ SCR_FN int scr_flush_position(uint64_t bytes, uint64_t* position, uint64_t* tota
   rc = scr_hash_exchange(send, recv, scr.world.comm);
   for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e))
     if (scr_hash_util_get_bytecount(scr_hash_elem_hash(e), "BYTES", &one) == SCR_SUCCESS) node += one;
-  memset(&v, 0, sizeof v);
-  v.sum[0] = (int64_t)node;
-  if ((err = scr_scan(&v, SCR_SCAN_UP, scr.world.comm)) != SCR_SUCCESS) rc = err;
-  begin = (uint64_t)v.sum[0] - node;
-  memset(&v, 0, sizeof v);
-  v.sum[0] = (int64_t)node;
+  scan.sum = v.sum[BYTES] = (int64_t)node;
+  if ((err = scr_scan(&scan, SCR_SCAN_UP, scr.world.comm)) != SCR_SUCCESS) rc = err;
+  begin = (uint64_t)scan.sum - node;
   for (i = 0; i < 4; i++) v.max[i] = *hidden & bit[i];
   if ((err = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS) rc = err;
-  *total = (uint64_t)v.sum[0];
+  *total = (uint64_t)v.sum[BYTES];
   for (i = 0; i < 4; i++) *hidden |= (mode_t)v.max[i];
   scr_hash_sort_int(recv, SCR_HASH_SORT_ASCENDING);
   scr_hash_unset_all(send);
@@ -21361,23 +21386,23 @@ SCR_FN int scr_flush_create_dirs(const scr_flush* f, int rc)
 {
   scr_hash *     dirs = scr_hash_new(), *above = scr_hash_new();
   scr_hash_elem* e;
-  scr_vote       v = SCR_ZEROS;
+  int64_t        most;
   int            err, groups, id, place, size, leader;
 
   if (rc == SCR_SUCCESS) rc = scr_objects_dirs(&f->objects, scr.world.prefix, dirs);
-  v.max[0] = scr_hash_size(dirs);
-  if ((err = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) {
+  most = scr_hash_size(dirs);
+  if ((err = scr_vote_max(&most, rc, scr.world.comm)) != SCR_SUCCESS) {
     scr_hash_delete(&dirs);
     scr_hash_delete(&above);
     return err;
   }
   e = scr_hash_elem_first(dirs);
-  if (v.max[0] > 0) {
+  if (most > 0) {
     const char* dir = e != NULL ? scr_hash_elem_key(e) : "";
     rc = scr_rank_str(scr.world.comm, dir, &groups, &id, &place, &size, &leader);
     if (rc == SCR_SUCCESS && *dir != '\0' && place == 0) rc = scr_flush_create_dir(f, dir, above);
   }
-  if (v.max[0] > 1) err = scr_flush_create_rest(f, e != NULL ? scr_hash_elem_next(e) : NULL, above);
+  if (most > 1) err = scr_flush_create_rest(f, e != NULL ? scr_hash_elem_next(e) : NULL, above);
   if (rc == SCR_SUCCESS) rc = err;
   err = scr_dirs_sync(&above);
   if (rc == SCR_SUCCESS) rc = err;
@@ -21409,7 +21434,7 @@ SCR_FN int scr_flush_compare(const scr_flush* f, scr_rival* r, const scr_hash* e
   scr_hash *       send = scr_hash_new(), *all = scr_hash_new();
   scr_hash_elem*   e;
   scr_objects_at   at = SCR_ZEROS;
-  scr_vote         v = SCR_ZEROS;
+  int64_t          hit = 0;
   int              ranks, rc = scr_prefix_locate(scr.world.prefix, r->identity.id, r->dir, &place);
 
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) goto out;
@@ -21425,9 +21450,9 @@ SCR_FN int scr_flush_compare(const scr_flush* f, scr_rival* r, const scr_hash* e
     scr_hash_spread(send, scr_hash_elem_key(e), "NEW", scr.world.comm);
   rc = scr_hash_exchange_merged(send, all, scr.world.comm);
   for (e = scr_hash_elem_first(scr_hash_get(all, "NEW")); e != NULL; e = scr_hash_elem_next(e))
-    if (scr_hash_get_kv(all, "OLD", scr_hash_elem_key(e)) != NULL) v.max[0] = 1;
-  rc = scr_vote_all(&v, rc, scr.world.comm);
-  r->hit = v.max[0] > 0;
+    if (scr_hash_get_kv(all, "OLD", scr_hash_elem_key(e)) != NULL) hit = 1;
+  rc = scr_vote_max(&hit, rc, scr.world.comm);
+  r->hit = hit > 0;
 out:
   scr_objects_free(&mine);
   scr_hash_delete(&send);
@@ -21442,7 +21467,7 @@ out:
 */
 SCR_FN int scr_flush_find_replaced(scr_flush* f)
 {
-  enum { RENAMES, NEWEST, RIVALS }; /* max */
+  enum { RENAMES, NEWEST, RIVALS, FILES = 0 }; /* max; sum: those that exist */
   scr_hash*      exist = scr_hash_new();
   scr_index      index;
   scr_index_item it;
@@ -21461,9 +21486,9 @@ SCR_FN int scr_flush_find_replaced(scr_flush* f)
   }
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) goto out;
   rc = scr_publish_look(&f->to, &f->objects, v.max[RENAMES] > 0, exist);
-  v.sum[0] = scr_hash_size(exist);
+  v.sum[FILES] = scr_hash_size(exist);
   v.max[RIVALS] = f->to.rivals;
-  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS || v.sum[0] == 0) goto out;
+  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS || v.sum[FILES] == 0) goto out;
   rc = scr_flush_share_rivals(f, (int)v.max[RIVALS]);
   for (i = 0; i < f->to.rivals && rc == SCR_SUCCESS; i++) {
     scr_rival*         r = &f->to.rival[i];
@@ -21626,17 +21651,15 @@ SCR_FN void scr_flush_overwrite(const scr_flush* f, const scr_rival* r)
 */
 SCR_FN int scr_flush_commit(scr_flush* f)
 {
-  scr_vote v = SCR_ZEROS;
-  int      i, rc, err, committed = 0;
+  int64_t committed;
+  int     i, rc, err, entered = 0;
 
   f->keep_copy = 0; /* its map is overwritten */
   rc = scr_flush_write_rank2file(f, SCR_SUCCESS);
-  if (rc == SCR_SUCCESS && scr.world.rank == 0) {
-    rc = scr_publish_enter(&f->to, &committed);
-    v.max[0] = committed;
-  }
-  rc = scr_vote_all(&v, rc, scr.world.comm);
-  f->committed = rc == SCR_SUCCESS || v.max[0] > 0;
+  if (rc == SCR_SUCCESS && scr.world.rank == 0) rc = scr_publish_enter(&f->to, &entered);
+  committed = entered;
+  rc = scr_vote_max(&committed, rc, scr.world.comm);
+  f->committed = rc == SCR_SUCCESS || committed > 0;
   if (rc != SCR_SUCCESS && f->committed) SCR_SOMETIMES(commit_unsure);
   if (f->committed) scr_change_on_prefix(scr_dataset_find(f->id), SCR_PREFIX_RENAMING, f->to.dir);
   for (i = 0; i < f->to.rivals && f->committed; i++)
@@ -21656,7 +21679,7 @@ SCR_FN int scr_flush_resume(scr_flush* f)
 {
   scr_index      index;
   scr_index_item it;
-  scr_vote       v = SCR_ZEROS;
+  int64_t        committed = 0;
   int            rc = SCR_SUCCESS;
 
   if (scr.world.rank == 0) {
@@ -21664,7 +21687,7 @@ SCR_FN int scr_flush_resume(scr_flush* f)
     if (rc == SCR_SUCCESS && scr_index_same(&index, &f->to.desc.identity, &it) && it.renaming) {
       snprintf(f->to.dir, sizeof f->to.dir, "%s", it.dir);
       rc = scr_prefix_finish_renames(scr.world.prefix, f->id, f->to.dir);
-      v.max[0] = !scr_err_is_damage(rc);
+      committed = !scr_err_is_damage(rc);
       if (scr_err_is_damage(rc)) { /* the copy on the prefix is damaged: only the cache still has the dataset */
         scr_warn("%s; dataset %d is copied again", scr_err_text, f->id);
         rc = SCR_SUCCESS;
@@ -21672,8 +21695,8 @@ SCR_FN int scr_flush_resume(scr_flush* f)
     }
     scr_index_close(&index, SCR_SUCCESS, 0);
   }
-  rc = scr_vote_all(&v, rc, scr.world.comm);
-  f->committed = v.max[0] > 0;
+  rc = scr_vote_max(&committed, rc, scr.world.comm);
+  f->committed = committed > 0;
   if (rc != SCR_SUCCESS || !f->committed) return rc;
   return scr_flush_done(f);
 }
@@ -22453,16 +22476,15 @@ SCR_FN int scr_flush_start(int id, int resumes)
 SCR_FN void scr_flush_take_over(void)
 {
   scr_transfer t;
-  scr_vote     v;
+  int64_t      has;
   int          i, rc = SCR_SUCCESS, first = scr.world.group[SCR_GROUP_NODE].rank == 0, readable;
 
   readable = first && scr_transfer_read(&t, scr.world.cntl) == SCR_SUCCESS;
   for (i = 0; i < scr.datasets; i++) {
     const scr_dataset* ds = &scr.dataset[i];
     if (!scr_flush_is_due(ds)) continue;
-    memset(&v, 0, sizeof v);
-    if (readable) v.max[0] = scr_transfer_has(&t, &ds->desc.identity);
-    if (scr_vote_all(&v, SCR_SUCCESS, scr.world.comm) != SCR_SUCCESS || v.max[0] == 0) continue;
+    has = readable && scr_transfer_has(&t, &ds->desc.identity);
+    if (scr_vote_max(&has, SCR_SUCCESS, scr.world.comm) != SCR_SUCCESS || !has) continue;
     SCR_SOMETIMES(flush_goes_on);
     if (scr_flush_start(ds->desc.identity.id, 1) != SCR_SUCCESS) scr_dbg(1, "%s", scr_err_text); /* it is still due */
   }
@@ -22484,14 +22506,14 @@ SCR_FN int scr_flush_was_done(const char* name)
 {
   scr_index      index;
   scr_index_item it;
-  scr_vote       v = SCR_ZEROS;
+  int64_t        done = 0;
 
   if (scr.world.rank == 0) {
-    v.max[0] = scr_index_read(&index, scr.world.prefix) == SCR_SUCCESS &&
-               scr_index_named(&index, name, &it) == SCR_SUCCESS && it.complete && !it.renaming;
+    done = scr_index_read(&index, scr.world.prefix) == SCR_SUCCESS &&
+           scr_index_named(&index, name, &it) == SCR_SUCCESS && it.complete && !it.renaming;
     scr_index_close(&index, SCR_SUCCESS, 0);
   }
-  return scr_vote_all(&v, SCR_SUCCESS, scr.world.comm) == SCR_SUCCESS && v.max[0];
+  return scr_vote_max(&done, SCR_SUCCESS, scr.world.comm) == SCR_SUCCESS && done;
 }
 
 /*
@@ -22571,11 +22593,10 @@ SCR_FN int scr_flush_if_due(const scr_dataset* ds)
 */
 SCR_FN int scr_flush_prove_files(scr_dataset* ds, int gone)
 {
-  scr_vote v = SCR_ZEROS;
-  int      rc;
+  int64_t missing = gone || !scr_prefix_has_files(scr.world.prefix, scr_dataset_entry(ds));
+  int     rc;
 
-  v.max[0] = gone || !scr_prefix_has_files(scr.world.prefix, scr_dataset_entry(ds));
-  if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS || !v.max[0]) return rc;
+  if ((rc = scr_vote_max(&missing, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS || !missing) return rc;
   scr_dataset_tell_gone(ds);
   scr_change_on_prefix(ds, SCR_PREFIX_NO, NULL);
   return SCR_SUCCESS;
@@ -23183,13 +23204,12 @@ SCR_FN int scr_room_suffices(const scr_reddesc* d, int64_t need)
   scr_hash_elem*       e;
   int64_t              sum = 0, one;
   uint64_t             free_bytes;
-  scr_vote             v = SCR_ZEROS;
   int                  rc;
 
-  v.sum[0] = need;
   if (g->groups == 1) { /* all ranks share the store: its first rank should not hear from each of them */
-    rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm);
-    sum = g->rank == 0 ? v.sum[0] : 0;
+    sum = need;
+    rc = scr_vote_sum(&sum, SCR_SUCCESS, scr.world.comm);
+    if (g->rank != 0) sum = 0;
   } else {
     scr_hash_util_set_int64(scr_hash_setf(send, NULL, "%d", g->leader), "NEED", need);
     rc = scr_hash_exchange(send, recv, scr.world.comm);
@@ -23285,14 +23305,14 @@ SCR_FN int scr_fetch_run(scr_fetching* f)
 SCR_FN int scr_read_write_names(const scr_fetching* f)
 {
   scr_hash *send = scr_hash_new(), *all = scr_hash_new();
-  scr_vote  v = SCR_ZEROS;
+  int64_t   bytes;
   int       i, buckets, rc, err;
 
   if (scr.world.rank == 0) scr_prefix_remove_meta(scr.world.prefix, f->place.meta, ".names");
   rc = scr_objects_to_hash(&f->objects, scr.world.prefix, "", all);
-  v.sum[0] = (int64_t)scr_hash_pack_size(all);
-  rc = scr_vote_all(&v, rc, scr.world.comm);
-  buckets = 1 + (int)(v.sum[0] / (int64_t)scr.rank2file_size);
+  bytes = (int64_t)scr_hash_pack_size(all);
+  rc = scr_vote_sum(&bytes, rc, scr.world.comm);
+  buckets = 1 + (int)(bytes / (int64_t)scr.rank2file_size);
   scr_hash_unset_all(all);
   for (i = 0; i < f->objects.n && rc == SCR_SUCCESS; i++) {
     scr_objects one = {f->id, 1, 1, 0, f->objects.object + i, &f->objects.object[i].owner};
@@ -23591,13 +23611,12 @@ SCR_FN int scr_fetch_try(scr_fetching* f, int* too_large)
 SCR_FN SCR_APART int scr_fetch_alone(scr_fetching* f, int* too_large)
 {
   scr_err_record why;
-  scr_vote       v = SCR_ZEROS;
+  int64_t        protects = scr_scheme_protects(f->d->scheme);
   int            rc;
 
   scr_err_save(&why);
-  v.max[0] = scr_scheme_protects(f->d->scheme); /* a rank whose set has no other member is SINGLE anyway */
-  rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm);
-  if (rc == SCR_SUCCESS && v.max[0] == 0) {
+  rc = scr_vote_max(&protects, SCR_SUCCESS, scr.world.comm);
+  if (rc == SCR_SUCCESS && !protects) { /* a rank whose set has no other member is SINGLE anyway */
     scr_err_restore(&why);
     return SCR_ERR_SPACE;
   }
@@ -24443,6 +24462,7 @@ SCR_FN SCR_APART int scr_restart_look_up(const char* name, int* id, int* cached,
 */
 SCR_FN int scr_restart_choose(const char* name, int* id)
 {
+  enum { ID, CACHED }; /* max */
   scr_choice   was;
   scr_dataset* ds;
   scr_vote     v = SCR_ZEROS;
@@ -24450,16 +24470,17 @@ SCR_FN int scr_restart_choose(const char* name, int* id)
 
   *id = 0;
   if (scr.world.rank == 0) rc = scr_restart_look_up(name, id, &cached, &was);
-  v.max[0] = *id;
-  v.max[1] = cached;
+  v.max[ID] = *id;
+  v.max[CACHED] = cached;
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
-  *id = (int)v.max[0];
+  *id = (int)v.max[ID];
+  cached = v.max[CACHED] > 0;
   ds = scr_dataset_find(*id);
   if (ds != NULL && ds->on_prefix == SCR_PREFIX_YES) {
     rc = scr_flush_prove(ds);
-    v.max[1] = ds->on_prefix != SCR_PREFIX_YES;
+    cached = ds->on_prefix != SCR_PREFIX_YES;
   }
-  if (rc == SCR_SUCCESS && v.max[1]) rc = scr_flush_sync(*id, 1);
+  if (rc == SCR_SUCCESS && cached) rc = scr_flush_sync(*id, 1);
   if (rc == SCR_SUCCESS) rc = scr_agree(scr.world.rank == 0 ? scr_restart_set_choice(*id, name) : rc, scr.world.comm);
   if (rc != SCR_SUCCESS && scr.world.rank == 0) scr_restart_restore_choice(&was, *id);
   return rc;
@@ -24474,17 +24495,17 @@ SCR_FN int scr_restart_choose_by_parameter(int again)
 {
   const char* name = scr_param_get(scr.world.params, "SCR_CURRENT");
   scr_index   index;
-  scr_vote    v = SCR_ZEROS;
+  int64_t     served = 0;
   int         id, rc = SCR_SUCCESS;
 
   if (name == NULL) return SCR_SUCCESS;
   if (scr.world.rank == 0) {
     rc = scr_index_read(&index, scr.world.prefix);
-    v.max[0] = scr_index_has_served(&index, "SCR_CURRENT", name, scr.world.job_key);
+    served = scr_index_has_served(&index, "SCR_CURRENT", name, scr.world.job_key);
     scr_index_close(&index, SCR_SUCCESS, 0);
   }
-  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
-  if (v.max[0] && !again) {
+  if ((rc = scr_vote_max(&served, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
+  if (served && !again) {
     if (scr.world.rank == 0)
       scr_msg_print("info", "SCR_CURRENT=%s was served before in this job, and is not used again", name);
     return SCR_SUCCESS;
@@ -24507,18 +24528,18 @@ SCR_FN int scr_restart_wish_is_rejected(void)
   const char*    name = scr_param_get(scr.world.params, "SCR_CURRENT");
   scr_index      index;
   scr_index_item it;
-  scr_vote       v = SCR_ZEROS;
+  int64_t        rejected = 0;
   int            id, rc;
 
   if (name == NULL) return 0;
   if (scr.world.rank == 0) {
     rc = scr_index_read(&index, scr.world.prefix);
     if (rc == SCR_SUCCESS && scr_restart_by_name(&index, name, 1, &id, &it) == SCR_SUCCESS)
-      v.max[0] =
+      rejected =
           it.id != 0 ? scr_index_failed_in(&index, &it, scr.world.job_key) : scr_dataset_find(id)->life == SCR_REJECTED;
     scr_index_close(&index, SCR_SUCCESS, 0);
   }
-  return scr_vote_all(&v, SCR_SUCCESS, scr.world.comm) == SCR_SUCCESS && v.max[0];
+  return scr_vote_max(&rejected, SCR_SUCCESS, scr.world.comm) == SCR_SUCCESS && rejected;
 }
 
 /* ---- a fresh start ---- */
@@ -24546,7 +24567,7 @@ SCR_FN void scr_restart_tell_anew(const scr_index* index)
 SCR_FN int scr_restart_begin_anew(void)
 {
   scr_index index;
-  scr_vote  v = SCR_ZEROS;
+  int64_t   served = 0;
   char      wish[16];
   int       rc = SCR_SUCCESS;
 
@@ -24555,14 +24576,14 @@ SCR_FN int scr_restart_begin_anew(void)
   scr.dataset_id++; /* as for a choice: a run that was killed may have completed one that only its nodes know */
   if (scr.world.rank == 0) {
     rc = scr_index_open(&index, scr.world.prefix);
-    v.max[0] = scr_index_has_served(&index, "SCR_FRESH_START", wish, scr.world.job_key);
-    if (!v.max[0]) scr_restart_tell_anew(&index);
+    served = scr_index_has_served(&index, "SCR_FRESH_START", wish, scr.world.job_key);
+    if (!served) scr_restart_tell_anew(&index);
     scr_index_cut(&index, scr.dataset_id);
     scr_index_note_served(&index, "SCR_FRESH_START", wish, scr.world.job_key);
-    rc = scr_index_close(&index, rc, !v.max[0]);
+    rc = scr_index_close(&index, rc, !served);
   }
-  rc = scr_vote_all(&v, rc, scr.world.comm);
-  if (v.max[0]) {
+  rc = scr_vote_max(&served, rc, scr.world.comm);
+  if (served) {
     if (scr.world.rank == 0)
       scr_msg_print("info", "SCR_FRESH_START=%s was served before in this job, and is not used again; %d would be",
                     wish, scr.fresh_start + 1);
@@ -25165,7 +25186,10 @@ SCR_FN void scr_wish_read(const scr_hash* h)
   scr.requests = numbers;
 }
 
-/* Add to the vote V, from its slot max[1] on, what this rank was asked for since the last one. */
+/* The maxima of a vote that carries wishes: what its owner asks, then one for each wish. */
+enum { SCR_WISH_OWNER, SCR_WISH_FIRST };
+
+/* Add to the vote V what this rank was asked for since the last one. */
 SCR_FN void scr_wish_put(scr_vote* v)
 {
   int i, wishes = scr.wishes_read;
@@ -25177,7 +25201,7 @@ SCR_FN void scr_wish_put(scr_vote* v)
     scr_msg_each("info", __LINE__, "signal %d asks for a checkpoint", scr_caughts[i].number);
   }
   wishes |= scr.wishes_caught;
-  for (i = 0; i < SCR_NWISHES; i++) v->max[1 + i] = wishes >> i & 1;
+  for (i = 0; i < SCR_NWISHES; i++) v->max[SCR_WISH_FIRST + i] = wishes >> i & 1;
 }
 
 /* What the vote V, which ended with RC, says all ranks are asked for. */
@@ -25186,7 +25210,7 @@ SCR_FN void scr_wish_get(const scr_vote* v, int rc)
   int i;
 
   for (i = 0; i < SCR_NWISHES && rc == SCR_SUCCESS; i++)
-    if (v->max[1 + i]) scr.wishes |= 1 << i;
+    if (v->max[SCR_WISH_FIRST + i]) scr.wishes |= 1 << i;
 }
 
 /* A checkpoint is started: it is the one that was asked for, as far as this was known before. */
@@ -25433,11 +25457,11 @@ SCR_FN int scr_run_halt_decide(int done, int* halt, int rc)
   if (scr.world.rank == 0) *halt = scr_run_halt_look(done);
   if (*halt && scr_run_halt_is_urgent()) *halt = 2;
   scr_err_restore(&why);
-  v.max[0] = *halt;
+  v.max[SCR_WISH_OWNER] = *halt;
   scr_wish_put(&v);
   rc = scr_vote_all(&v, rc, scr.world.comm);
   scr_wish_get(&v, rc);
-  *halt = v.max[0] > 0 ? (int)v.max[0] : scr.leaving != 0;
+  *halt = v.max[SCR_WISH_OWNER] > 0 ? (int)v.max[SCR_WISH_OWNER] : scr.leaving != 0;
   return rc;
 }
 
@@ -26151,22 +26175,23 @@ SCR_FN void scr_run_flush_due(void)
 */
 SCR_FN int scr_run_raise_ids(int* unfinished)
 {
+  enum { ID, UNFINISHED }; /* max */
   scr_index index;
   scr_vote  v = SCR_ZEROS;
   int       i, rc;
 
   for (i = 0; i < scr.map.n; i++)
-    if (scr.map.entry[i]->desc.identity.id > v.max[0]) v.max[0] = scr.map.entry[i]->desc.identity.id;
+    if (scr.map.entry[i]->desc.identity.id > v.max[ID]) v.max[ID] = scr.map.entry[i]->desc.identity.id;
   if (scr.world.rank == 0) {
     scr_index_read(&index, scr.world.prefix);
     i = scr_flush_file_last_id(&index);
-    if (i > v.max[0]) v.max[0] = i;
+    if (i > v.max[ID]) v.max[ID] = i;
     scr_index_close(&index, SCR_SUCCESS, 0);
   }
-  v.max[1] = *unfinished;
+  v.max[UNFINISHED] = *unfinished;
   rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm);
-  *unfinished = (int)v.max[1];
-  if (rc == SCR_SUCCESS && v.max[0] > scr.dataset_id) scr.dataset_id = (int)v.max[0];
+  *unfinished = (int)v.max[UNFINISHED];
+  if (rc == SCR_SUCCESS && v.max[ID] > scr.dataset_id) scr.dataset_id = (int)v.max[ID];
   return rc;
 }
 
@@ -26220,6 +26245,7 @@ SCR_FN SCR_APART int scr_run_spare_choice(const char* without)
 /* Find what the cache and the prefix hold, and load a checkpoint.  Collective over the world. */
 SCR_FN int scr_run_find_checkpoint(void)
 {
+  enum { LEAVING, DAMAGED = 0 }; /* max; sum */
   const char* without = scr_run_without_cache();
   int         use = without == NULL, unfinished, i, room, rc, err;
   scr_vote    v;
@@ -26232,20 +26258,20 @@ SCR_FN int scr_run_find_checkpoint(void)
     if ((err = scr_recovery_stamp()) != SCR_SUCCESS && rc == SCR_SUCCESS) rc = err;
     if (!use) rc = scr_cache_purge(rc);
     memset(&v, 0, sizeof v);
-    v.sum[0] = scr.damaged_maps;
-    v.max[0] = scr_recovery_is_leaving();
+    v.sum[DAMAGED] = scr.damaged_maps;
+    v.max[LEAVING] = scr_recovery_is_leaving();
     rc = scr_vote_all(&v, rc, scr.world.comm);
     if (rc != SCR_ERR_SPACE) break;
     scr_filemap_clear(&scr.map);
   }
   if (rc != SCR_SUCCESS) return rc;
-  scr.damaged_maps = use ? (int)v.sum[0] : 0;
+  scr.damaged_maps = use ? (int)v.sum[DAMAGED] : 0;
   if (scr.damaged_maps > 0)
     scr_tried_add(
         "filemaps in the control directories are damaged (%d), and are kept as *.damaged; what they list counts as "
         "lost",
         scr.damaged_maps);
-  if ((rc = scr_recovery_all(v.max[0] > 0)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_recovery_all(v.max[LEAVING] > 0)) != SCR_SUCCESS) return rc;
   unfinished = scr.world.rank == 0 && scr_prefix_finish_all(scr.world.prefix) != SCR_SUCCESS;
   if (unfinished) scr_warn("%s", scr_err_text);
   if ((rc = scr_run_raise_ids(&unfinished)) != SCR_SUCCESS) return rc;
@@ -27151,12 +27177,11 @@ SCR_FN int scr_complete_failed(int id, int rc)
 */
 SCR_FN int scr_complete_commit(scr_dataset* ds, int root, const scr_source* source)
 {
-  enum { MINUS_COMMON }; /* max */
   int        id = ds->desc.identity.id, rc = SCR_SUCCESS, have;
   scr_entry* e = scr_dataset_entry(ds);
   scr_encode x = scr_cache_encode(&e->red, 0);
   char       dir[SCR_MAX_FILENAME], common[SCR_MAX_FILENAME] = "";
-  scr_vote   v = SCR_ZEROS;
+  int64_t    alike;
 
   scr_complete_dir(e, dir);
   have = e->files > 0;
@@ -27166,9 +27191,9 @@ SCR_FN int scr_complete_commit(scr_dataset* ds, int root, const scr_source* sour
   x.source = source;
   if (rc == SCR_SUCCESS && !e->bypass) rc = scr_encode_protect(&x, 1, &e);
   if (rc == SCR_SUCCESS && !e->bypass && scr_room_excess(&e->red) >= 0) rc = scr_room_unchanged(e);
-  v.max[MINUS_COMMON] = -(int64_t)(have ? scr_path_common(dir, common) : INT_MAX);
-  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
-  scr_path_keep(common, (int)-v.max[MINUS_COMMON]);
+  alike = have ? scr_path_common(dir, common) : INT_MAX;
+  if ((rc = scr_vote_min(&alike, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
+  scr_path_keep(common, (int)alike);
   memcpy(ds->desc.dir, common, sizeof common);
   return e->bypass ? scr_complete_bypass(ds) : scr_change_life(&id, 1, SCR_WHOLE);
 }
@@ -27420,6 +27445,7 @@ SCR_FN void scr_run_watch(void)
 */
 SCR_FN int scr_enter_name(const char* call, const char* name, int waits)
 {
+  enum { NAME, MINUS_NAME }; /* max */
   scr_vote v = SCR_ZEROS;
   int      all = waits && name == NULL, rc = scr_enter(call, SCR_PHASE_IDLE);
 
@@ -27428,10 +27454,10 @@ SCR_FN int scr_enter_name(const char* call, const char* name, int waits)
     rc = SCR_ERR(SCR_ERR_ARG, "%s needs the name of a dataset, shorter than %d bytes", call, SCR_MAX_FILENAME);
     name = "";
   }
-  v.max[0] = all ? -1 : (int64_t)scr_crc32(SCR_CRC32_START, name, strlen(name));
-  v.max[1] = -v.max[0];
+  v.max[NAME] = all ? -1 : (int64_t)scr_crc32(SCR_CRC32_START, name, strlen(name));
+  v.max[MINUS_NAME] = -v.max[NAME];
   rc = scr_vote_all(&v, rc, scr.world.comm);
-  if (rc == SCR_SUCCESS && v.max[0] != -v.max[1]) rc = scr_differ(call, all ? "" : name, -1);
+  if (rc == SCR_SUCCESS && v.max[NAME] != -v.max[MINUS_NAME]) rc = scr_differ(call, all ? "" : name, -1);
   if (rc == SCR_SUCCESS && !waits) scr_flush_finish(NULL);
   return scr_report(rc);
 }
@@ -28458,24 +28484,21 @@ SCR_FN int scr_blocks_error(const scr_region* r, int64_t first, int twice, int c
 */
 SCR_FN int scr_blocks_check(const scr_regions* common, const scr_hash* send, int code, scr_hash* all)
 {
-  enum { MINUS_ARRAY, MINUS_FIRST = 0 }; /* max */
-  scr_vote v = SCR_ZEROS;
-  int64_t  first = INT64_MAX;
-  int      i, bad = INT_MAX, twice = 0, rc = scr_hash_exchange_merged(send, all, scr.world.comm);
+  int64_t first = INT64_MAX, lowest, array;
+  int     i, bad = INT_MAX, twice = 0, rc = scr_hash_exchange_merged(send, all, scr.world.comm);
 
   for (i = 0; i < common->n && bad == INT_MAX; i++) {
     if (common->region[i].box.dims == 0) continue;
     first = scr_blocks_fault(&common->region[i], scr_hash_getf(all, "%d S", i), &twice);
     if (first != INT64_MAX) bad = i;
   }
-  v.max[MINUS_ARRAY] = -(int64_t)bad;
-  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
-  i = (int)-v.max[MINUS_ARRAY];
-  if (i == INT_MAX) return SCR_SUCCESS;
-  if (bad != i) first = INT64_MAX;
-  v.max[MINUS_FIRST] = -first;
-  if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS) return rc;
-  if (first == -v.max[MINUS_FIRST]) rc = scr_blocks_error(&common->region[i], first, twice, code);
+  array = bad;
+  if ((rc = scr_vote_min(&array, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
+  if (array == INT_MAX) return SCR_SUCCESS;
+  if (bad != array) first = INT64_MAX;
+  lowest = first;
+  if ((rc = scr_vote_min(&lowest, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS) return rc;
+  if (first == lowest) rc = scr_blocks_error(&common->region[array], first, twice, code);
   return scr_agree(rc, scr.world.comm);
 }
 
@@ -28538,18 +28561,17 @@ SCR_FN scr_region_file* scr_region_files_open(scr_region_files* l, int writer, i
 */
 SCR_FN int scr_region_files_share(const scr_desc* d, scr_region_files* l)
 {
-  enum { FOUND }; /* sum */
-  scr_vote v = SCR_ZEROS;
-  int      w, err, lacks = -1, rc = SCR_SUCCESS;
+  int64_t found;
+  int     w, err, lacks = -1, rc = SCR_SUCCESS;
 
   for (w = scr.world.rank; w < d->ranks && rc == SCR_SUCCESS; w += scr.world.ranks)
     if (scr_region_files_open(l, w, &err) == NULL) {
       if (err == SCR_ERR_NOT_FOUND) lacks = w;
       else rc = err;
     }
-  v.sum[FOUND] = l->n;
-  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
-  if (v.sum[FOUND] == 0) return SCR_ERR(SCR_ERR_NOT_FOUND, "the checkpoint %s has no regions", scr_desc_name(d));
+  found = l->n;
+  if ((rc = scr_vote_sum(&found, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
+  if (found == 0) return SCR_ERR(SCR_ERR_NOT_FOUND, "the checkpoint %s has no regions", scr_desc_name(d));
   if (lacks >= 0)
     rc = SCR_ERR(SCR_ERR_FORMAT, "the checkpoint %s has regions, but no file regions.%d", scr_desc_name(d), lacks);
   return scr_agree(rc, scr.world.comm);
@@ -29311,14 +29333,13 @@ SCR_API int SCR_Start_restart(char* name)
 
 SCR_API int SCR_Complete_restart(int valid)
 {
-  scr_vote v = SCR_ZEROS;
-  int      rc = scr_enter("SCR_Complete_restart", SCR_PHASE_RESTART);
+  int64_t refused = !valid;
+  int     rc = scr_enter("SCR_Complete_restart", SCR_PHASE_RESTART);
 
   if (rc != SCR_SUCCESS) return scr_not_entered(rc);
-  v.sum[0] = !valid;
   scr.phase = SCR_PHASE_IDLE;
-  if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS) return scr_report(rc);
-  if (v.sum[0] > 0) return scr_report(scr_reject_loaded((int)v.sum[0]));
+  if ((rc = scr_vote_sum(&refused, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS) return scr_report(rc);
+  if (refused > 0) return scr_report(scr_reject_loaded((int)refused));
   return scr_report(scr_accept_loaded());
 }
 
@@ -29334,12 +29355,12 @@ SCR_API int SCR_Need_checkpoint(int* flag)
   if (rc != SCR_SUCCESS && rc != SCR_ERR_DISABLED) return rc;
   scr_flush_poll();
   scr.need_calls++;
-  if (scr.world.rank == 0) v.max[0] = scr_need_decide();
+  if (scr.world.rank == 0) v.max[SCR_WISH_OWNER] = scr_need_decide();
   scr_wish_put(&v);
   rc = scr_vote_all(&v, scr_flag_given("SCR_Need_checkpoint", flag), scr.world.comm); /* after: it leaves its message */
   scr_wish_get(&v, rc);
   if (rc != SCR_SUCCESS) return scr_report(rc);
-  *flag = v.max[0] || scr.wishes || scr.leaving;
+  *flag = v.max[SCR_WISH_OWNER] || scr.wishes || scr.leaving;
   scr.unsaved = !*flag;
   scr.exits[1] = scr.exits[0];
   scr.exits[0] = 0;

@@ -123,6 +123,7 @@ one_file() {
   part linkage "SCR_FN or SCR_API begins each function, static each variable"
   part threads "no function that answers all threads in one place"
   part size "no part is longer than 1,200 lines"
+  part slots "each slot of a vote has a name"
   part documents "no reference to a document that is not here"
   note long "functions above 60 lines that do not say why"
   note uses "parts that use more than 16 others"

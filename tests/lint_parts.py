@@ -11,6 +11,7 @@ lint_parts.py --self-test - plant a fault of each kind in a copy of the file, an
   linkage   in column 0, SCR_FN or SCR_API begins each function (but those of macros), and `static` each variable
   threads   no function that keeps its answer in one place for all threads, as the helper thread copies while others ask
   size      no part is longer than 1,200 lines
+  slots     a slot of a vote has a name, in the function that uses it or in the part that owns it
   documents no comment and no message refers to a document that is not in the repository
   long      (a note, not a fault) functions above 60 lines whose comment does not say why: "Long, because ..."
   uses      (a note) parts that use the functions, types or variables of more than 16 others; the public API may
@@ -311,6 +312,13 @@ def rule_size(s):
             yield "%s has %d lines" % (p.name(), lines)
 
 
+def rule_slots(s):
+    for f in s.functions:
+        for m in re.finditer(r"(?:\.|->)(?:max|sum)\[\d", f.code):
+            if f.name not in ("scr_vote_max", "scr_vote_sum"):  # which have but one
+                yield "%d: %s: a slot of a vote without a name" % (s.line(f.start + m.start()), f.name)
+
+
 def rule_uses(s):
     for p in s.parts:
         words = set().union(*(i.words for i in s.items if i.part is p))
@@ -399,6 +407,8 @@ def self_test(text, commands):
         ("long", plant(long), ["scr_planted has 74 lines"]),
         ("long", plant("/* Planted.  Long, because it is planted. */\n" + long), []),
         ("size", plant("\n" * PART), 1),
+        ("slots", plant(function("scr_planted", "return v.max[0] == 1;")), 1),
+        ("slots", plant(function("scr_planted", "return v->sum[PLANTED] == 1;")), []),
         ("uses", plant(function("scr_planted", "return %s;" % used)), 1),
         ("commands", plant(one), ["scr_planted"], "scr_planted();"),
         ("commands", plant("#ifdef SCR_SERIAL\n#if 1\n#endif\n" + one + "#endif\n"), [], "scr_planted();"),

@@ -332,21 +332,21 @@ static void a_scan_sums_in_both_directions_and_finds_the_next_flag(void)
   begin();
   OK(SCR_Init());
   for (round = 0; round < rounds(10); round++) {
-    scr_vote v;
+    scr_scanned v;
     for (i = 0; i < ranks && i < 64; i++) flags[i] = (int)roll(3) == 0;
     CHECK(scr_scan_next(flags[rank], &next, MPI_COMM_WORLD) == SCR_SUCCESS, "%s", scr_err_text);
     for (want = rank + 1; want < ranks && !flags[want]; want++) continue;
     CHECK(next == want, "%d, not %d", next, want);
     memset(&v, 0, sizeof v);
-    v.sum[0] = flags[rank];
+    v.sum = flags[rank];
     CHECK(scr_scan(&v, SCR_SCAN_UP, MPI_COMM_WORLD) == SCR_SUCCESS, "%s", scr_err_text);
     for (i = 0, up = 0; i <= rank; i++) up += flags[i];
-    CHECK(v.sum[0] == up, "%d, not %d", (int)v.sum[0], up);
+    CHECK(v.sum == up, "%d, not %d", (int)v.sum, up);
     memset(&v, 0, sizeof v);
-    v.sum[0] = flags[rank];
+    v.sum = flags[rank];
     CHECK(scr_scan(&v, SCR_SCAN_DOWN, MPI_COMM_WORLD) == SCR_SUCCESS, "%s", scr_err_text);
     for (i = rank, down = 0; i < ranks; i++) down += flags[i];
-    CHECK(v.sum[0] == down, "%d, not %d", (int)v.sum[0], down);
+    CHECK(v.sum == down, "%d, not %d", (int)v.sum, down);
   }
   OK(SCR_Finalize());
 }
