@@ -244,11 +244,11 @@ SCR_FN int scavenge_is_virtual(const char* host, const char* cntl)
          strncmp(host, self, n) == 0 && strncmp(host + n, "-v", 2) == 0;
 }
 
-/* The line of the shell that copies the files of dataset ID on the node with the control directory CNTL. */
-SCR_FN char* scavenge_command(const char* prefix, int id, const char* cntl)
+/* The line of the shell that runs scr_copy, with the option WHAT, on the node with the control directory CNTL. */
+SCR_FN char* scavenge_command(const char* prefix, const char* what, const char* cntl)
 {
   scr_buf b = {NULL, 0, 0, 0};
-  char    path[SCR_MAX_FILENAME], text[32];
+  char    path[SCR_MAX_FILENAME];
 
   system_sibling("scr_copy", path, sizeof path);
   scr_buf_quote(&b, path);
@@ -256,14 +256,18 @@ SCR_FN char* scavenge_command(const char* prefix, int id, const char* cntl)
   scr_buf_quote(&b, cntl);
   scr_buf_add(&b, " --prefix ", 10);
   scr_buf_quote(&b, prefix);
-  snprintf(text, sizeof text, " --id %d", id);
-  scr_buf_add(&b, text, strlen(text) + 1);
+  scr_buf_add(&b, " ", 1);
+  scr_buf_add(&b, what, strlen(what) + 1);
   if (b.failed) scr_buf_free(&b);
   return b.p;
 }
 
-/* Let all nodes of L copy what they have of dataset ID. */
-SCR_FN int scavenge_collect(const scavenge_options* o, const scavenge_nodes* l, int id)
+/* Gets what scr_copy has said on a node, if it is not to be printed. */
+typedef void (*scavenge_hear)(char* text, void* arg);
+
+/* Let scr_copy run, with the option WHAT, on all nodes of L, and report what it says, or tell HEAR, unless NULL. */
+SCR_FN int scavenge_on_nodes(const scavenge_options* o, const scavenge_nodes* l, const char* what, scavenge_hear hear,
+                             void* arg)
 {
   char**     command = (char**)scr_malloc(((size_t)l->node.n + 1) * sizeof *command);
   hosts      where = {NULL, 0};
@@ -277,19 +281,77 @@ SCR_FN int scavenge_collect(const scavenge_options* o, const scavenge_nodes* l, 
   job.heard = scavenge_heard;
   for (i = 0; i < l->node.n && rc == SCR_SUCCESS; i++) {
     rc = hosts_add(&where, scavenge_is_virtual(l->node.name[i], l->cntl[i]) ? "localhost" : l->node.name[i]);
-    if ((command[i] = scavenge_command(o->prefix, id, l->cntl[i])) == NULL) rc = SCR_ERR_OOM();
+    if ((command[i] = scavenge_command(o->prefix, what, l->cntl[i])) == NULL) rc = SCR_ERR_OOM();
   }
   if (rc == SCR_SUCCESS) rc = remote_begin(&job);
   scavenge_progress.task = job.task;
   scavenge_progress.n = where.n;
   scavenge_progress.told = scr_wtime();
   if (rc == SCR_SUCCESS) rc = remote_run(&job);
-  for (i = 0; i < where.n && rc == SCR_SUCCESS; i++) scavenge_report(&job.task[i], l->node.name[i], o->seconds);
+  for (i = 0; i < where.n && rc == SCR_SUCCESS; i++) {
+    if (hear != NULL && job.task[i].status == 0) hear(system_text(&job.task[i]), arg);
+    else scavenge_report(&job.task[i], l->node.name[i], o->seconds);
+  }
   remote_free(&job);
   for (i = 0; command != NULL && i < l->node.n; i++) scr_free(&command[i]);
   scr_free(&command);
   hosts_free(&where);
   return rc;
+}
+
+/* Let all nodes of L copy what they have of dataset ID. */
+SCR_FN int scavenge_collect(const scavenge_options* o, const scavenge_nodes* l, int id)
+{
+  char what[32];
+
+  snprintf(what, sizeof what, "--id %d", id);
+  return scavenge_on_nodes(o, l, what, NULL, NULL);
+}
+
+/* A dataset that a node lists. */
+typedef struct {
+  int id, ckpt, output;
+} scavenge_listed;
+
+/* What the nodes list, each dataset once, the oldest first. */
+typedef struct {
+  scavenge_listed* set;
+  int              n, failed;
+} scavenge_list;
+
+/* Add what TEXT, of scr_copy --list, tells of one node to the scavenge_list ARG. */
+SCR_FN void scavenge_see_datasets(char* text, void* arg)
+{
+  static const char words[] = ": has dataset ";
+  scavenge_list*    l = (scavenge_list*)arg;
+  int               id, i;
+
+  while ((text = strstr(text, words)) != NULL && !l->failed) {
+    char *line = text + sizeof words - 1, *end = line + strcspn(line, "\r\n");
+    text = end + (*end != '\0');
+    *end = '\0';
+    id = atoi(line);
+    for (i = 0; i < l->n && l->set[i].id < id; i++) continue;
+    if (i < l->n && l->set[i].id == id) continue;
+    l->failed = !scr_grow(&l->set, l->n, sizeof *l->set);
+    if (l->failed) return;
+    memmove(l->set + i + 1, l->set + i, (size_t)(l->n++ - i) * sizeof *l->set);
+    l->set[i].id = id;
+    l->set[i].ckpt = strstr(line, " checkpoint") != NULL;
+    l->set[i].output = strstr(line, " output") != NULL;
+  }
+}
+
+/* Ask the nodes of the last run which datasets they have; the caller frees l->set. */
+SCR_FN int scavenge_ask(const scavenge_options* o, scavenge_list* l)
+{
+  scavenge_nodes nodes = {{NULL, 0}, NULL, SCR_SUCCESS};
+  int            missing = 0, rc = scavenge_find_nodes(o, SCAVENGE_LAST_RUN, NULL, &nodes, &missing);
+
+  memset(l, 0, sizeof *l);
+  if (rc == SCR_SUCCESS) rc = scavenge_on_nodes(o, &nodes, "--list", scavenge_see_datasets, l);
+  scavenge_nodes_free(&nodes);
+  return rc == SCR_SUCCESS && l->failed ? SCR_ERR_OOM() : rc;
 }
 
 /* ---- the whole ---- */

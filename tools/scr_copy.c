@@ -2,7 +2,7 @@
 #include "cache.h"
 
 static const char copy_usage[] =
-    "scr_copy --cntldir DIR --id N --prefix DIR [OPTIONS]\n"
+    "scr_copy --cntldir DIR --id N --prefix DIR [OPTIONS], or scr_copy --cntldir DIR --list --prefix DIR\n"
     "Copy what the cache of this node has of dataset N to the prefix directory, where scr_scavenge collects the parts\n"
     "of all nodes: in .scr/scavenge.N.*, with a file <rank>.scrfilemap for each rank.  A file is copied once, and "
     "only\n"
@@ -10,6 +10,7 @@ static const char copy_usage[] =
     "\n"
     "  -c, --cntldir DIR   the control directory of the job, as scr_list_dir control prints it\n"
     "  -i, --id N          the dataset\n"
+    "  -l, --list          copy nothing: print a line for each complete dataset of which this node has files\n"
     "  -p, --prefix DIR    the prefix directory; default: SCR_PREFIX, or else the working directory\n"
     "      --partner       only redundancy files, which have what other nodes may have lost\n"
     "  -b, --buf N, --crc  accepted for scripts of earlier releases; checksums are always compared\n"
@@ -21,6 +22,12 @@ static const char copy_usage[] =
     "Exit 0, or 1 if this node has no files of the dataset, or lost some, or there is an error.\n";
 
 enum { OPT_COPY_PARTNER = 1001, OPT_COPY_CRC };
+
+/* Returns 1 if what E has can be copied: its dataset is complete, and nobody deletes it. */
+static int copy_may(const scr_entry* e)
+{
+  return e->desc.complete && e->listed && e->mark != SCR_MARK_LEAVING;
+}
 
 /* What is to be copied, and what is done so far. */
 static struct {
@@ -64,7 +71,7 @@ static int copy_map(const char* dir, const scr_home* home, const scr_filemap* ma
   (void)arg;
   for (i = 0; i < map->n; i++) { /* an error with one rank's files does not keep back the others */
     const scr_entry* e = map->entry[i];
-    if (!e->desc.complete || !e->listed || e->mark == SCR_MARK_LEAVING) continue;
+    if (!copy_may(e)) continue;
     if (e->desc.identity.id > copy_job.newest) copy_job.newest = e->desc.identity.id;
     if (e->desc.identity.id != copy_job.id) continue;
     copy_job.found++;
@@ -74,6 +81,35 @@ static int copy_map(const char* dir, const scr_home* home, const scr_filemap* ma
     err = scr_stage_collect(home, e, copy_job.prefix, copy_job.kinds, copy_moved, copy_say, &copy_job.lost);
     if (err != SCR_SUCCESS) rc = err;
   }
+  return rc;
+}
+
+/* Print the datasets of MAP, in the words that scavenge_see_dataset reads. */
+static int copy_list_map(const char* dir, const scr_home* home, const scr_filemap* map, void* arg)
+{
+  char text[96];
+  int  i;
+
+  (void)home, (void)dir, (void)arg;
+  for (i = 0; i < map->n; i++) {
+    const scr_desc* d = &map->entry[i]->desc;
+    if (!copy_may(map->entry[i])) continue;
+    snprintf(text, sizeof text, "has dataset %d:%s%s", d->identity.id, scr_desc_is_ckpt(d) ? " checkpoint" : "",
+             d->flags & SCR_FLAG_OUTPUT ? " output" : "");
+    copy_say(text);
+  }
+  return SCR_SUCCESS;
+}
+
+/* Print what the control directory DIR lists, unless it is that of another prefix. */
+static int copy_list(const char* dir, void* arg)
+{
+  static scr_fence held;
+  int              rc = cache_hold(&held, dir);
+
+  if (rc == SCR_SUCCESS && cache_check_prefix(dir, copy_job.prefix) == SCR_ERR_BUSY) return SCR_SUCCESS;
+  if (rc == SCR_SUCCESS) rc = cache_read(dir, copy_list_map, arg);
+  if (rc != SCR_SUCCESS) copy_say(scr_err_text);
   return rc;
 }
 
@@ -108,12 +144,12 @@ static int copy_control(const char* dir, void* arg)
   return rc;
 }
 
-/* Copy, and print the return code.  Returns it. */
-static int copy_run(const char* dir)
+/* Copy, or LIST, and print the return code.  Returns it. */
+static int copy_run(const char* dir, int list)
 {
   char  text[64];
   char* real = tool_real(copy_job.prefix);
-  int   rc;
+  int   none, rc;
 
   if (gethostname(copy_job.host, sizeof copy_job.host - 1) < 0) copy_job.host[0] = '?';
   copy_job.told = scr_wtime();
@@ -122,8 +158,9 @@ static int copy_run(const char* dir)
     copy_say(scr_err_text);
   } else {
     copy_job.prefix = real;
-    rc = cache_walk(dir, copy_control, NULL);
-    if (rc == SCR_SUCCESS && copy_job.found == 0 && !copy_job.foreign) {
+    rc = cache_walk(dir, list ? copy_list : copy_control, NULL);
+    none = rc == SCR_SUCCESS && !list && copy_job.found == 0;
+    if (none && !copy_job.foreign) {
       if (copy_job.newest == 0) rc = SCR_ERR(SCR_ERR_NOT_FOUND, "%s lists no files of dataset %d", dir, copy_job.id);
       else
         rc =
@@ -131,7 +168,7 @@ static int copy_run(const char* dir)
                     "%s lists no files of dataset %d; the newest that it lists is %d, which scr_scavenge --id %d saves",
                     dir, copy_job.id, copy_job.newest, copy_job.newest);
       copy_say(scr_err_text);
-    } else if (rc == SCR_SUCCESS && copy_job.found == 0) {
+    } else if (none) {
       rc = SCR_ERR_BUSY;
     }
   }
@@ -145,6 +182,7 @@ SCR_FN int copy_main(int argc, char** argv)
 {
   static const struct option options[] = {{"cntldir", required_argument, NULL, 'c'},
                                           {"id", required_argument, NULL, 'i'},
+                                          {"list", no_argument, NULL, 'l'},
                                           {"prefix", required_argument, NULL, 'p'},
                                           {"buf", required_argument, NULL, 'b'},
                                           {"crc", no_argument, NULL, OPT_COPY_CRC},
@@ -154,13 +192,14 @@ SCR_FN int copy_main(int argc, char** argv)
   char                       dir[SCR_MAX_FILENAME];
   const char*                cntl = NULL;
   int64_t                    id = 0;
-  int                        c;
+  int                        list = 0, c;
 
   copy_job.prefix = tool_prefix();
   copy_job.kinds = ~0;
-  while ((c = getopt_long(argc, argv, "c:i:p:b:h", options, NULL)) != -1) {
+  while ((c = getopt_long(argc, argv, "c:i:lp:b:h", options, NULL)) != -1) {
     if (c == 'c') cntl = optarg;
     else if (c == 'p') copy_job.prefix = tool_dir(optarg);
+    else if (c == 'l') list = 1;
     else if (c == OPT_COPY_PARTNER) copy_job.kinds = ~(1 << SCR_FILE_APPLICATION);
     else if (c == 'b' || c == OPT_COPY_CRC) continue;
     else if (c != 'i') return tool_answer(c, argv[0], copy_usage, 1);
@@ -168,7 +207,8 @@ SCR_FN int copy_main(int argc, char** argv)
       return tool_usage(argv[0], copy_usage, 1, "--id needs the number of a dataset, 1 or more");
   }
   if (optind != argc) return tool_usage(argv[0], copy_usage, 1, "there is nothing to say after the options");
-  if (cntl == NULL || id == 0) return tool_usage(argv[0], copy_usage, 1, "--cntldir and --id are needed");
+  if (cntl == NULL || (id == 0) != list)
+    return tool_usage(argv[0], copy_usage, 1, "--cntldir and --id are needed, or --cntldir and --list");
   copy_job.id = (int)id;
   if (scr_path_reduce_str(cntl, dir, sizeof dir) != SCR_SUCCESS) return tool_fail(argv[0], 1, scr_err_text);
   cache_find(dir, sizeof dir, copy_job.prefix);
@@ -176,7 +216,7 @@ SCR_FN int copy_main(int argc, char** argv)
     SCR_ERRNO("cannot open the control directory %s", dir);
     return tool_fail(argv[0], 1, scr_err_text);
   }
-  return copy_run(dir);
+  return copy_run(dir, list);
 }
 
 TOOL_MAIN(copy_main)

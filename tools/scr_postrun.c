@@ -7,6 +7,7 @@ static const char postrun_usage[] =
     "directory, unless it is there; or else the newest before it that can be put together.  Output datasets go "
     "before,\n"
     "and checkpoints that SCR_FLUSH should have copied go after.  The next run restarts from the checkpoint.\n"
+    "If the last run has not recorded its end, the nodes are asked for datasets that it could not record either.\n"
     "The daemons scr_transfer end before.\n"
     "\n"
     "  -p, --prefix DIR   the prefix directory; default: SCR_PREFIX, or else the working directory\n"
@@ -191,6 +192,49 @@ static void postrun_save_due(postrun* p)
       postrun_save(p, &note);
 }
 
+/* Returns 1 if the last run has recorded its end: the flush file, too, could be written then. */
+static int postrun_was_ended(const char* prefix)
+{
+  scr_record halt;
+  int        rc = scr_record_read(&halt, prefix, "halt.scr");
+  int        ended = rc == SCR_SUCCESS && strcmp(scr_hash_str_or(halt.h, "ExitReason", ""), SCR_HALT_ENDED) == 0;
+
+  scr_record_close(&halt, rc, 0);
+  return ended;
+}
+
+/*
+** The prefix may have been full, away or read-only when the last run wrote there: ask the nodes whether they have newer
+** datasets than the prefix knows, and save the outputs of these and the newest checkpoint.
+*/
+static void postrun_save_unknown(postrun* p)
+{
+  scr_index     index;
+  scavenge_list l;
+  char          text[200];
+  int           last, i, newest = 0, rc = scr_index_read(&index, p->o->prefix);
+
+  last = scr_flush_file_last_id(&index);
+  scr_index_close(&index, rc, 0);
+  if (rc != SCR_SUCCESS || scavenge_ask(p->o, &l) != SCR_SUCCESS) {
+    scavenge_say(scr_err_text);
+    return;
+  }
+  for (i = 0; i < l.n; i++)
+    if (l.set[i].ckpt) newest = l.set[i].id;
+  for (i = 0; i < l.n; i++) {
+    scr_flush_note note = SCR_ZEROS;
+    note.id = l.set[i].id;
+    note.flags = (l.set[i].ckpt ? SCR_FLAG_CHECKPOINT : 0) | (l.set[i].output ? SCR_FLAG_OUTPUT : 0);
+    if (note.id <= last || (!l.set[i].output && note.id != newest)) continue;
+    snprintf(text, sizeof text, "the nodes have dataset %d, which the prefix does not know of", note.id);
+    scavenge_say(text);
+    if (!postrun_save(p, &note)) p->failed = note.id;
+    else if (note.id == newest) p->checkpoints = 1, p->saved = newest;
+  }
+  scr_free(&l.set);
+}
+
 /* Tell which checkpoint is safe.  Returns 1 if there is one. */
 static int postrun_conclude(const postrun* p)
 {
@@ -220,6 +264,7 @@ static int postrun_save_all(postrun* p)
   if (rc == SCR_SUCCESS) postrun_save_chosen(p);
   if (rc == SCR_SUCCESS) rc = postrun_read(p);
   if (rc == SCR_SUCCESS) postrun_save_due(p);
+  if (rc == SCR_SUCCESS && !postrun_was_ended(p->o->prefix)) postrun_save_unknown(p);
   return rc == SCR_SUCCESS ? postrun_read(p) : rc;
 }
 
@@ -239,6 +284,7 @@ static int postrun_run(const char* argv0, const scavenge_options* o)
     pending |= scr_flush_file_before(&p.file, INT_MAX) != 0;
     last = scr_flush_file_max_id(&p.file);
     rc = postrun_save_all(&p);
+    pending |= p.saved != 0 || p.failed != 0;
   } while (rc == SCR_SUCCESS && scr_flush_file_max_id(&p.file) > last &&
            (rc = scavenge_wait(o->prefix)) == SCR_SUCCESS);
   if (rc != SCR_SUCCESS) scavenge_say(scr_err_text);

@@ -262,6 +262,7 @@ static int make_set(void)
   uLong      crc;
   int        r, i, n, rc = SCR_SUCCESS;
 
+  limit_time(); /* each set has its time, on a busy machine, too */
   for (r = 0; r < d.set_size; r++)
     if (is_mine(r)) before[r] = write_member(r);
   n = take(before, e);
@@ -884,7 +885,6 @@ static void struck(int i, int on, int memory)
   scr_entry*           e[MOST];
   int                  call, hit = 1, r, k, n, ok, p;
 
-  limit_time(); /* each sweep has its time */
   describe(schemes[i].scheme, schemes[i].k, 4, on, 0, &shapes[0]);
   if (!make_set()) return;
   for (p = 0; p < (i < 2 ? 1 : 2); p++)

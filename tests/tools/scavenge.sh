@@ -587,6 +587,15 @@ says "postrun, with older ones that are due" 0 "the newest checkpoint on the pre
 check "postrun, the one that was due" 0 "" same "$p/heat.200" 200
 check "postrun, one that was not due" 0 "" gone "$p/heat.100"
 whole "postrun, with older ones that are due"
+# the prefix was away, or full, when the run recorded its checkpoints
+killed SCR_FLUSH=0
+rm "$p/.scr/flush.scr"
+says "postrun, what the prefix does not know of" 0 "the nodes have dataset 3, which the prefix does not know of" "$postrun"
+check "postrun, what the prefix does not know of: its bytes" 0 "" same "$p/heat.300" 300
+killed SCR_FLUSH=0
+rm "$p/.scr/flush.scr"
+lose 1 2
+says "postrun, what the prefix does not know of, and the nodes have lost" 1 "the nodes have dataset 3, which" "$postrun"
 killed SCR_COPY_TYPE=XOR SCR_CACHE_SIZE=3 SCR_CACHE_KEEP=1
 mkdir -p "$p/.scr/scavenge.1.5.0000000000000007/.scr" "$p/.scr/scavenge.8.5.0000000000000007/.scr"
 mkdir "$p/.scr/scavenge.2.5.0000000000000007" # one whose removal was interrupted
