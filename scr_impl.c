@@ -2566,7 +2566,8 @@ SCR_FN const char* scr_hash_str_or(const scr_hash* h, const char* key, const cha
 **            scr_hash_file_lock_within, scr_hash_file_unlock, scr_sharing,
 **            scr_dir_sync, scr_file_sync, scr_dirs_above, scr_dirs_sync, scr_fsync_enabled, scr_record_bytes_max,
 **            scr_dir_look, scr_file_common, scr_file_hand_over, scr_file_load, scr_file_share,
-**            scr_hash_file_load, scr_lock_open, scr_lock_open_own, scr_lock_take, scr_lock_holder.
+**            scr_hash_file_load, scr_lock_open, scr_lock_open_own, scr_lock_take_own, scr_lock_take,
+**            scr_lock_holder.
 ** Invariants
 **   I1  A reader sees the old file or the new one, never a mixture; after success the new one survives a crash.
 **   I2  A file whose length or CRC32 is wrong is reported and never parsed.
@@ -3086,22 +3087,44 @@ SCR_FN int scr_lock_open_shared(const char* path)
   return -1;
 }
 
+/* Returns 1 if FD is the file that PATH names now; IS receives what it is. */
+SCR_FN int scr_lock_is_at(int fd, const char* path, struct stat* is)
+{
+  struct stat st;
+
+  return fstat(fd, is) == 0 && scr_os.lstat(path, &st) == 0 && scr_stat_same(&st, is);
+}
+
 /*
-** Open the lock PATH, in which its holder writes who it is.  One with a second name is given up for a new one, unless
-** it is held: whoever gets it later finds that PATH is another file now, and opens that.
+** Open the lock PATH, in which its holder writes who it is, for scr_lock_take_own.  One with a second name is given up
+** for a new one, unless it is held.
 */
 SCR_FN int scr_lock_open_own(const char* path, int* fd)
 {
-  struct stat is, st;
+  struct stat is;
   int         old, rc = scr_lock_open(path, fd);
 
   if (rc != SCR_ERR_UNSAFE || (old = scr_lock_open_shared(path)) < 0) return rc;
   *fd = old;
   if (scr_os.flock(old, LOCK_EX | LOCK_NB) < 0) return SCR_SUCCESS;
-  if (fstat(old, &is) == 0 && scr_os.lstat(path, &st) == 0 && scr_stat_same(&st, &is)) scr_os.unlink(path);
+  if (scr_lock_is_at(old, path, &is) && is.st_nlink > 1) scr_os.unlink(path);
   rc = scr_lock_open(path, fd);
   scr_os.close(old);
   return rc;
+}
+
+/* As scr_lock_take, but if the file *FD was given up while this process waited, *FD becomes what PATH names now. */
+SCR_FN int scr_lock_take_own(int* fd, const char* path, double seconds)
+{
+  struct stat is;
+  int         tries, rc = SCR_SUCCESS;
+
+  for (tries = 0; tries < 9 && rc == SCR_SUCCESS; tries++) {
+    if ((rc = scr_lock_take(*fd, path, seconds)) != SCR_SUCCESS || scr_lock_is_at(*fd, path, &is)) return rc;
+    scr_os.close(*fd);
+    rc = scr_lock_open_own(path, fd);
+  }
+  return rc == SCR_SUCCESS ? SCR_ERR(SCR_ERR_BUSY, "the lock %s becomes another file again and again", path) : rc;
 }
 
 /*
@@ -14138,7 +14161,7 @@ SCR_FN int scr_hold_prefix(const char* prefix, int seconds, int* fd)
   *fd = -1;
   if (rc == SCR_SUCCESS) rc = scr_record_path(prefix, "run.lock", path, sizeof path);
   if (rc == SCR_SUCCESS) rc = scr_lock_open_own(path, fd);
-  if (rc == SCR_SUCCESS) rc = scr_lock_take(*fd, path, seconds);
+  if (rc == SCR_SUCCESS) rc = scr_lock_take_own(fd, path, seconds);
   if (rc == SCR_SUCCESS && scr_os.ftruncate(*fd, 0) < 0) rc = SCR_ERRNO("cannot write %s", path);
   return rc;
 }
@@ -24937,11 +24960,11 @@ SCR_FN int scr_run_hold_prefix(void)
                    "each its own SCR_PREFIX",
                    scr.world.prefix);
   scr_run_launch(mine, sizeof mine);
-  if ((rc = scr_lock_take(scr.prefix_lock, path, 0.5)) == SCR_ERR_BUSY) {
+  if ((rc = scr_lock_take_own(&scr.prefix_lock, path, 0.5)) == SCR_ERR_BUSY) {
     n = scr_pread_all(scr.prefix_lock, other, sizeof other - 1, 0);
     other[n > 0 ? n : 0] = '\0';
     other[strcspn(other, "\n")] = '\0';
-    if (strcmp(mine, other) != 0) rc = scr_lock_take(scr.prefix_lock, path, SCR_BUSY_SECONDS);
+    if (strcmp(mine, other) != 0) rc = scr_lock_take_own(&scr.prefix_lock, path, SCR_BUSY_SECONDS);
   }
   if (rc == SCR_ERR_BUSY) {
     scr_holder_text(scr.world.prefix, text, sizeof text);

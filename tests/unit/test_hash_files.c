@@ -478,6 +478,37 @@ static void test_hash_file_locks(void)
   scr_hash_delete(&h);
 }
 
+/* The lock of a prefix of which a copy of links was made: two that begin at once do not hold two files. */
+static void a_lock_with_a_second_name_is_given_up_for_one_that_all_hold(void)
+{
+  const char* path = check_path("run.lock");
+  struct stat is;
+  int         first = -1, second = -1, late = -1;
+
+  CHECK_INT(scr_lock_open_own(path, &first), SCR_SUCCESS);
+  CHECK_INT(scr_lock_take_own(&first, path, 0), SCR_SUCCESS);
+  CHECK_INT(link(path, check_path("copy.lock")), 0);
+  CHECK_INT(scr_lock_open_own(path, &second), SCR_SUCCESS); /* it is held, so it stays */
+  CHECK_INT(scr_lock_take_own(&second, path, 0), SCR_ERR_BUSY);
+  CHECK(scr_lock_is_at(second, path, &is) && is.st_nlink == 2);
+  scr_os.close(first);
+  CHECK_INT(scr_lock_open_own(path, &first), SCR_SUCCESS);
+  CHECK(scr_lock_is_at(first, path, &is) && is.st_nlink == 1 && !scr_lock_is_at(second, path, &is));
+  CHECK_INT(scr_lock_take_own(&first, path, 0), SCR_SUCCESS);
+  CHECK_INT(scr_lock_take_own(&second, path, 0), SCR_ERR_BUSY); /* the old file was free */
+  scr_os.close(first);
+  CHECK_INT(scr_lock_take_own(&second, path, 0), SCR_SUCCESS);
+  CHECK(scr_lock_is_at(second, path, &is));
+  CHECK_INT(scr_lock_open_own(path, &late), SCR_SUCCESS);
+  CHECK_INT(unlink(path), 0); /* what nobody holds any more is gone */
+  scr_os.close(second);
+  CHECK_INT(scr_lock_take_own(&late, path, 0), SCR_SUCCESS);
+  CHECK(scr_lock_is_at(late, path, &is));
+  scr_os.close(late);
+  unlink(path);
+  unlink(check_path("copy.lock"));
+}
+
 /* Whoever may not write to the directory cannot open the lock of a file in it, and so cannot keep it. */
 static void a_lock_can_only_be_held_by_those_who_may_write(void)
 {
@@ -602,6 +633,7 @@ static void test_hash_files(void)
   test_hash_file_read_faults();
   test_hash_file_sync();
   test_hash_file_locks();
+  a_lock_with_a_second_name_is_given_up_for_one_that_all_hold();
   a_lock_can_only_be_held_by_those_who_may_write();
   the_owner_keeps_his_rights_whatever_the_umask();
   a_lock_that_is_kept_is_not_waited_for_for_ever();
