@@ -10418,6 +10418,7 @@ SCR_FN int scr_prefix_check_owner(const char* prefix, const char* dir)
                      "%s belongs to user %lu, who is neither you nor the owner of %s, and can replace what is there; "
                      "remove it, or choose another prefix",
                      path, (unsigned long)st.st_uid, prefix);
+    if (S_ISLNK(st.st_mode) && stat(path, &st) < 0) break; /* the user's own, to a directory that may be open to all */
     if (S_ISDIR(st.st_mode))
       top.st_mode |= st.st_mode & S_IWOTH; /* what strangers make below may have its group, too */
   } while (meta[n++] != '\0');

@@ -7,7 +7,7 @@ static const char postrun_usage[] =
     "directory, unless it is there; or else the newest before it that can be put together.  Output datasets go "
     "before,\n"
     "and checkpoints that SCR_FLUSH should have copied go after.  The next run restarts from the checkpoint.\n"
-    "If the last run has not recorded its end, the nodes are asked for datasets that it could not record either.\n"
+    "The nodes are asked, too, for datasets that a run could not record on the prefix.\n"
     "The daemons scr_transfer end before.\n"
     "\n"
     "  -p, --prefix DIR   the prefix directory; default: SCR_PREFIX, or else the working directory\n"
@@ -192,20 +192,9 @@ static void postrun_save_due(postrun* p)
       postrun_save(p, &note);
 }
 
-/* Returns 1 if the last run has recorded its end: the flush file, too, could be written then. */
-static int postrun_was_ended(const char* prefix)
-{
-  scr_record halt;
-  int        rc = scr_record_read(&halt, prefix, "halt.scr");
-  int        ended = rc == SCR_SUCCESS && strcmp(scr_hash_str_or(halt.h, "ExitReason", ""), SCR_HALT_ENDED) == 0;
-
-  scr_record_close(&halt, rc, 0);
-  return ended;
-}
-
 /*
-** The prefix may have been full, away or read-only when the last run wrote there: ask the nodes whether they have newer
-** datasets than the prefix knows, and save the outputs of these and the newest checkpoint.
+** The prefix may have been full, away or read-only when a run wrote there, or has old records: ask the nodes whether
+** they have newer datasets than the prefix knows of, and save the outputs of these and the newest checkpoint.
 */
 static void postrun_save_unknown(postrun* p)
 {
@@ -264,7 +253,7 @@ static int postrun_save_all(postrun* p)
   if (rc == SCR_SUCCESS) postrun_save_chosen(p);
   if (rc == SCR_SUCCESS) rc = postrun_read(p);
   if (rc == SCR_SUCCESS) postrun_save_due(p);
-  if (rc == SCR_SUCCESS && !postrun_was_ended(p->o->prefix)) postrun_save_unknown(p);
+  if (rc == SCR_SUCCESS) postrun_save_unknown(p);
   return rc == SCR_SUCCESS ? postrun_read(p) : rc;
 }
 
@@ -290,9 +279,7 @@ static int postrun_run(const char* argv0, const scavenge_options* o)
   if (rc != SCR_SUCCESS) scavenge_say(scr_err_text);
   scr_record_close(&p.file, rc, 0);
   if (p.saved != 0) scavenge_sweep(o->prefix);
-  if (!pending) /* a full prefix may have kept the run from writing the file: then a wrong id tells what there is */
-    scavenge_say(
-        "the last run has left nothing in the caches, as its flush file says; scr_scavenge --id 1 asks the nodes");
+  if (!pending) scavenge_say("the last run has left nothing in the caches");
   found = postrun_conclude(&p);
   if (rc != SCR_SUCCESS || p.failed != 0 || (p.checkpoints && p.saved == 0)) return 1;
   return found || (pending && !p.checkpoints) ? 0 : 1;

@@ -275,6 +275,11 @@ check "metadata of somebody else, in a directory that all can write to" 0 "" job
 tell "metadata of somebody else" "step.1/.scr belongs to user $(id -u $theirs), who is neither you nor the owner of"
 check "they are elsewhere" 0 "" test -f scr.dataset.1/.scr/summary.scr -a ! -e step.1/.scr/summary.scr
 fresh 755
+mkdir "$tmp/open" && chmod 777 "$tmp/open" && chown $mine "$tmp/open" && as $mine ln -s "$tmp/open" step.1 && they mkdir "$tmp/open/.scr"
+check "metadata of somebody else, in such a directory behind a link" 0 "" job 1
+tell "the same behind a link" "step.1/.scr belongs to user $(id -u $theirs), who is neither you nor the owner of"
+rm -r "$tmp/open"
+fresh 755
 as $mine mkdir -m 777 .scr
 job 1
 tell "a .scr that all can write to" "/.scr can be written by all users"
