@@ -7837,7 +7837,7 @@ SCR_FN int scr_filemap_files(const char* dir, const scr_hash* master, scr_hash* 
 ** Offers     scr_record; scr_record_path, scr_record_check_dir, scr_record_read_file, scr_record_mkdir,
 **            scr_record_sync_dir, scr_record_read, scr_record_open, scr_record_use_spare, scr_record_close,
 **            scr_record_keep_other, scr_record_put_aside, scr_record_check_version, scr_record_stamp,
-**            scr_record_sweep, scr_record_is_at
+**            scr_record_sweep, scr_record_same_dir, scr_record_is_at
 ** Invariants
 **   X2  A file of an unknown version is an error; it is never rewritten.
 **   X4  Every change to a file of <prefix>/.scr reads, changes and replaces it under one lock: open, then close.
@@ -8281,24 +8281,24 @@ SCR_FN void scr_record_sweep(const char* prefix)
   closedir(d);
 }
 
-/*
-** Returns 1 if PREFIX, which has IDENTITY, is the directory at PATH, or was moved from there: nothing is there now, or
-** a prefix with another identity.  IDENTITY is "" if it is not known; then what was moved is not recognized.
-*/
-SCR_FN int scr_record_is_at(const char* prefix, const char* path, const char* identity)
+/* Returns 1 if A and B are the same directory. */
+SCR_FN int scr_record_same_dir(const char* a, const char* b)
 {
-  char        file[SCR_MAX_FILENAME];
-  struct stat a, b;
-  scr_hash*   h;
-  int         rc, left;
+  struct stat x, y;
 
-  if (stat(prefix, &a) == 0 && stat(path, &b) == 0 && scr_stat_same(&a, &b)) return 1;
-  if (*identity == '\0') return 0;
-  h = scr_hash_new();
-  if ((rc = scr_record_path(path, "prefix.scr", file, sizeof file)) == SCR_SUCCESS) rc = scr_hash_file_read(file, h);
-  left = rc == SCR_ERR_NOT_FOUND || (rc == SCR_SUCCESS && strcmp(scr_hash_str_or(h, "IDENTITY", ""), identity) != 0);
+  return stat(a, &x) == 0 && stat(b, &y) == 0 && scr_stat_same(&x, &y);
+}
+
+/* Returns 1 if the prefix with IDENTITY is at PATH. */
+SCR_FN int scr_record_is_at(const char* path, const char* identity)
+{
+  char      file[SCR_MAX_FILENAME];
+  scr_hash* h = scr_hash_new();
+  int       is = scr_record_path(path, "prefix.scr", file, sizeof file) == SCR_SUCCESS &&
+           scr_hash_file_read(file, h) == SCR_SUCCESS && strcmp(scr_hash_str_or(h, "IDENTITY", ""), identity) == 0;
+
   scr_hash_delete(&h);
-  return left;
+  return is;
 }
 
 /* ==== 15 PREFIX: INDEX ================================================================================
@@ -16707,6 +16707,9 @@ SCR_FN int scr_storedescs_place(scr_world* w)
 /* To whom a directory belongs: OURS records our prefix, FREE none, OTHER another; HELD: OURS or FREE, but locked. */
 typedef enum { SCR_DIR_OURS, SCR_DIR_FREE, SCR_DIR_OTHER, SCR_DIR_HELD } scr_dir_state;
 
+/* What DIR has of a record: an OUTDATED one is ours, but lacks something, which a full disk may keep from it. */
+enum { SCR_DIR_RECORDED, SCR_DIR_OUTDATED, SCR_DIR_UNRECORDED };
+
 SCR_FN void scr_dirs_release(scr_world* w)
 {
   while (w->nlocks > 0) scr_os.close(w->lock[--w->nlocks]);
@@ -16767,16 +16770,17 @@ SCR_FN int scr_dir_lock(scr_world* w, const char* dir, int* held)
 }
 
 /*
-** Returns 1 if RECORD, a prefix.scrinfo, names our prefix: by its path, unless that is a link, which has led to another
-** one that is still there; or by another path to the same directory.
+** Returns 1 if RECORD, a prefix.scrinfo, names our prefix: the directory that it names is ours, by whatever path; or
+** its path is ours, and the directory that this led to, by a link, is not there any more.  Identities do not differ.
 */
 SCR_FN int scr_dir_names_us(const scr_world* w, const scr_hash* record)
 {
   const char *real = scr_hash_str_or(record, "REAL", ""), *id = scr_hash_str_or(record, "IDENTITY", "");
   int         as_named = strcmp(scr_hash_str_or(record, "PREFIX", ""), w->prefix) == 0;
 
-  if (*real == '\0' || *id == '\0' || strcmp(id, w->prefix_id) != 0) return as_named;
-  return strcmp(real, w->prefix_real) == 0 || (as_named && scr_record_is_at(w->prefix, real, id));
+  if (*real == '\0') return as_named;
+  if (strcmp(real, w->prefix_real) == 0 || scr_record_same_dir(real, w->prefix)) return 1;
+  return as_named && (*id == '\0' || !scr_record_is_at(real, id));
 }
 
 /*
@@ -16805,10 +16809,12 @@ SCR_FN int scr_dir_owner(const scr_world* w, const char* dir, scr_dir_state* sta
   id = scr_hash_str_or(h, "IDENTITY", "");
   if (path != NULL) {
     int same = strcmp(path, w->prefix) == 0;
-    *remade = same && *id && *w->prefix_id && strcmp(id, w->prefix_id) != 0 && !w->prefix_adopts;
-    *complete = *w->prefix_id == '\0' || /* without one, that of the record stays */
-                (same && strcmp(id, w->prefix_id) == 0 && strcmp(scr_hash_str_or(h, "REAL", ""), w->prefix_real) == 0);
-    *state = *remade || !scr_dir_names_us(w, h) ? SCR_DIR_OTHER : SCR_DIR_OURS;
+    int differs = *id && *w->prefix_id && strcmp(id, w->prefix_id) != 0 && !w->prefix_adopts;
+    *remade = same && differs;
+    *complete = *w->prefix_id == '\0' || /* without one, that of the record stays; older versions knew no real path */
+                (same && strcmp(id, w->prefix_id) == 0 &&
+                 strcmp(scr_hash_str_or(h, "REAL", w->prefix_real), w->prefix_real) == 0);
+    *state = differs || !scr_dir_names_us(w, h) ? SCR_DIR_OTHER : SCR_DIR_OURS;
   }
   scr_hash_delete(&h);
   return rc;
@@ -16821,7 +16827,7 @@ SCR_FN int scr_dir_try(scr_world* w, const char* dir, scr_dir_state* state, char
 
   if (rc == SCR_SUCCESS) rc = scr_dir_owner(w, dir, state, &complete, &remade);
   if (rc != SCR_SUCCESS) return rc;
-  *record = !complete;
+  *record = complete ? SCR_DIR_RECORDED : *state == SCR_DIR_OURS ? SCR_DIR_OUTDATED : SCR_DIR_UNRECORDED;
   if (remade && scr_msg_rank <= 0 && w->told_remade++ == 0)
     scr_warn("%s, and the like on other nodes, has the cache of an earlier prefix directory %s, which was removed or "
              "moved, and made again; this run does not use it; scr_postrun in the one that was moved saves it",
@@ -16893,7 +16899,11 @@ SCR_FN int scr_dirs_try(scr_world* w, const char* base, int suffix, char* dir, s
     *state = SCR_DIR_OURS;
   }
   for (i = w->nstores - 1; rc == SCR_SUCCESS && *state == SCR_DIR_OURS && i >= -1; i--) /* the control directory last */
-    if (fresh[i + 1] && (rc = scr_dir_make(w, base, i, suffix, dir, n)) == SCR_SUCCESS) rc = scr_dir_record(w, dir);
+    if (fresh[i + 1] && (rc = scr_dir_make(w, base, i, suffix, dir, n)) == SCR_SUCCESS &&
+        (rc = scr_dir_record(w, dir)) != SCR_SUCCESS && fresh[i + 1] == SCR_DIR_OUTDATED) {
+      scr_dbg(1, "%s", scr_err_text);
+      rc = SCR_SUCCESS;
+    }
   scr_free(&fresh);
   return rc;
 }
@@ -16909,9 +16919,10 @@ SCR_FN int scr_dir_path(const scr_world* w, const char* base, int global, int su
 
 /*
 ** *BEST becomes the smallest <n> above 0 for which BASE has a directory scr.<job>.<n> that records our prefix, 0 if
-** there is none, and *COUNT how many there are.  GLOBAL: several nodes see BASE.
+** there is none, and *COUNT how many there are; one whose record is complete, which *EXACT tells, comes before others,
+** which may be of a prefix that was moved.  GLOBAL: several nodes see BASE.
 */
-SCR_FN int scr_dirs_search(const scr_world* w, const char* base, int global, int* best, int* count)
+SCR_FN int scr_dirs_search(const scr_world* w, const char* base, int global, int* best, int* count, int* exact)
 {
   char           top[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME], name[300];
   struct dirent* e;
@@ -16921,7 +16932,7 @@ SCR_FN int scr_dirs_search(const scr_world* w, const char* base, int global, int
   scr_dir_state  state;
   size_t         k;
 
-  *best = *count = 0;
+  *best = *count = *exact = 0;
   k = (size_t)snprintf(name, sizeof name, "scr.%s.", w->home.job);
   d = scr_fmt(top, sizeof top, "%s/%s", base, w->home.user) == SCR_SUCCESS ? opendir(top) : NULL;
   while (rc == SCR_SUCCESS && d != NULL && (e = readdir(d)) != NULL) {
@@ -16931,7 +16942,8 @@ SCR_FN int scr_dirs_search(const scr_world* w, const char* base, int global, int
     rc = scr_dir_owner(w, dir, &state, &complete, &remade);
     if (rc != SCR_SUCCESS || state != SCR_DIR_OURS) continue;
     (*count)++;
-    if (*best == 0 || n < *best) *best = (int)n;
+    if (*best == 0 || complete > *exact || (complete == *exact && n < *best)) *best = (int)n;
+    *exact |= complete;
   }
   if (d != NULL) closedir(d);
   return rc;
@@ -16945,7 +16957,7 @@ SCR_FN int scr_dirs_search(const scr_world* w, const char* base, int global, int
 SCR_FN int scr_dirs_first(const scr_world* w, const char* base, int* first)
 {
   char          dir[SCR_MAX_FILENAME];
-  int           i, n, count, complete, remade, rc;
+  int           i, n, count, complete, exact, remade, rc;
   scr_dir_state state;
 
   for (i = -1; i < w->nstores; i++) {
@@ -16955,13 +16967,13 @@ SCR_FN int scr_dirs_first(const scr_world* w, const char* base, int* first)
     if (i >= 0 && !(w->store[i].enabled && w->store[i].can_mkdir)) continue;
     if (scr_dir_path(w, at, global, 0, dir, sizeof dir) != SCR_SUCCESS) continue;
     if ((rc = scr_dir_owner(w, dir, &state, &complete, &remade)) != SCR_SUCCESS) return rc;
-    if ((rc = scr_dirs_search(w, at, global, &n, &count)) != SCR_SUCCESS) return rc;
+    if ((rc = scr_dirs_search(w, at, global, &n, &count, &exact)) != SCR_SUCCESS) return rc;
     if ((*w->prefix_id == '\0' || w->prefix_adopts) && count + (state == SCR_DIR_OURS) > 1)
       return SCR_ERR(SCR_ERR_BUSY,
                      "%s and %s.%d are both directories of %s, which has lost its identity, <prefix>/.scr/prefix.scr; "
                      "remove the one of a prefix that was removed, or restore that file",
                      dir, dir, n, w->prefix);
-    if (state == SCR_DIR_OURS) return SCR_SUCCESS;
+    if (state == SCR_DIR_OURS && complete >= exact) return SCR_SUCCESS;
     *first = n;
     if (n > 0) return SCR_SUCCESS;
   }

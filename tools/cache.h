@@ -115,18 +115,21 @@ SCR_FN int cache_check_prefix(const char* dir, const char* prefix)
 {
   char        path[SCR_MAX_FILENAME];
   scr_hash *  cache = scr_hash_new(), *own = scr_hash_new();
-  const char *of, *mine, *other;
+  const char *of, *named, *mine, *other;
   int         same, rc = scr_fmt(path, sizeof path, "%s/prefix.scrinfo", dir);
 
   if (rc == SCR_SUCCESS) rc = scr_hash_file_read(path, cache);
   if (rc == SCR_ERR_NOT_FOUND || rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC)
     rc = SCR_SUCCESS; /* older versions wrote none, and a damaged one is not to keep work back */
   if (scr_record_path(prefix, "prefix.scr", path, sizeof path) == SCR_SUCCESS) scr_hash_file_read(path, own);
-  of = scr_hash_str_or(cache, "REAL", scr_hash_str_or(cache, "PREFIX", prefix));
+  named = scr_hash_str_or(cache, "PREFIX", prefix);
+  of = scr_hash_str_or(cache, "REAL", named);
   mine = scr_hash_str_or(own, "IDENTITY", "");
   other = scr_hash_str_or(cache, "IDENTITY", "");
-  same = (!*mine || !*other || strcmp(mine, other) == 0) && /* a copy has the same identity */
-         scr_record_is_at(prefix, of, *mine ? other : "");
+  same = scr_record_same_dir(of, prefix);
+  if (*mine && *other && strcmp(mine, other) != 0) same = 0;
+  else if (*other && (*mine || scr_record_same_dir(named, prefix)))
+    same |= !scr_record_is_at(of, other); /* it was moved; a copy has the same identity */
   if (rc == SCR_SUCCESS && !same)
     rc = SCR_ERR(SCR_ERR_BUSY, "%s is the cache of the prefix %s, not of %s", dir, of, prefix);
   scr_hash_delete(&cache);

@@ -144,6 +144,13 @@ SCR_FN int scavenge_find_nodes(const scavenge_options* o, scavenge_which which, 
   return rc;
 }
 
+/* Returns 1 if the nodes of the allocation may be asked, too: the options do not say which, and they are known. */
+SCR_FN int scavenge_may_ask_all(const scavenge_options* o)
+{
+  return o->jobset == NULL && o->up == NULL &&
+         (system_manager(NULL) != SYSTEM_NONE || system_env("SCR_NODELIST") != NULL);
+}
+
 /* ---- progress ---- */
 
 static struct {
@@ -265,7 +272,10 @@ SCR_FN char* scavenge_command(const char* prefix, const char* what, const char* 
 /* Gets what scr_copy has said on a node, if it is not to be printed. */
 typedef void (*scavenge_hear)(char* text, void* arg);
 
-/* Let scr_copy run, with the option WHAT, on all nodes of L, and report what it says, or tell HEAR, unless NULL. */
+/*
+** Let scr_copy run, with the option WHAT, on all nodes of L, and report what it says, or tell HEAR, unless NULL; HEAR
+** gets NULL for a node that fails.
+*/
 SCR_FN int scavenge_on_nodes(const scavenge_options* o, const scavenge_nodes* l, const char* what, scavenge_hear hear,
                              void* arg)
 {
@@ -289,8 +299,9 @@ SCR_FN int scavenge_on_nodes(const scavenge_options* o, const scavenge_nodes* l,
   scavenge_progress.told = scr_wtime();
   if (rc == SCR_SUCCESS) rc = remote_run(&job);
   for (i = 0; i < where.n && rc == SCR_SUCCESS; i++) {
-    if (hear != NULL && job.task[i].status == 0) hear(system_text(&job.task[i]), arg);
-    else scavenge_report(&job.task[i], l->node.name[i], o->seconds);
+    int told = hear != NULL && job.task[i].status == 0;
+    if (hear != NULL) hear(told ? system_text(&job.task[i]) : NULL, arg);
+    if (!told) scavenge_report(&job.task[i], l->node.name[i], o->seconds);
   }
   remote_free(&job);
   for (i = 0; command != NULL && i < l->node.n; i++) scr_free(&command[i]);
@@ -308,15 +319,10 @@ SCR_FN int scavenge_collect(const scavenge_options* o, const scavenge_nodes* l, 
   return scavenge_on_nodes(o, l, what, NULL, NULL);
 }
 
-/* A dataset that a node lists. */
+/* What the nodes list, each dataset once, the oldest first; FAILED: not all nodes have said it. */
 typedef struct {
-  int id, ckpt, output;
-} scavenge_listed;
-
-/* What the nodes list, each dataset once, the oldest first. */
-typedef struct {
-  scavenge_listed* set;
-  int              n, failed;
+  scr_flush_note* set;
+  int             n, failed;
 } scavenge_list;
 
 /* Add what TEXT, of scr_copy --list, tells of one node to the scavenge_list ARG. */
@@ -324,34 +330,47 @@ SCR_FN void scavenge_see_datasets(char* text, void* arg)
 {
   static const char words[] = ": has dataset ";
   scavenge_list*    l = (scavenge_list*)arg;
-  int               id, i;
+  scr_flush_note    is;
+  int               i;
 
-  while ((text = strstr(text, words)) != NULL && !l->failed) {
+  if (text == NULL) l->failed = 1;
+  while (text != NULL && (text = strstr(text, words)) != NULL) {
     char *line = text + sizeof words - 1, *end = line + strcspn(line, "\r\n");
     text = end + (*end != '\0');
     *end = '\0';
-    id = atoi(line);
-    for (i = 0; i < l->n && l->set[i].id < id; i++) continue;
-    if (i < l->n && l->set[i].id == id) continue;
-    l->failed = !scr_grow(&l->set, l->n, sizeof *l->set);
-    if (l->failed) return;
+    memset(&is, 0, sizeof is);
+    if (sscanf(line, "%d of %" SCNd64 ", %" SCNx64, &is.identity.id, &is.identity.created, &is.identity.nonce) != 3)
+      continue;
+    is.id = is.identity.id;
+    is.flags = (strstr(line, " checkpoint") != NULL ? SCR_FLAG_CHECKPOINT : 0) |
+               (strstr(line, " output") != NULL ? SCR_FLAG_OUTPUT : 0);
+    is.location = SCR_LOCATION_CACHE;
+    for (i = 0; i < l->n && l->set[i].id < is.id; i++) continue;
+    if (i < l->n && l->set[i].id == is.id) continue;
+    if (!scr_grow(&l->set, l->n, sizeof *l->set)) return;
     memmove(l->set + i + 1, l->set + i, (size_t)(l->n++ - i) * sizeof *l->set);
-    l->set[i].id = id;
-    l->set[i].ckpt = strstr(line, " checkpoint") != NULL;
-    l->set[i].output = strstr(line, " output") != NULL;
+    l->set[i] = is;
   }
 }
 
-/* Ask the nodes of the last run which datasets they have; the caller frees l->set. */
+/*
+** Ask the nodes of the last run which datasets they have, and those of the allocation beside them: a run that could not
+** record its datasets may not have recorded where it was.  The caller frees l->set.
+*/
 SCR_FN int scavenge_ask(const scavenge_options* o, scavenge_list* l)
 {
-  scavenge_nodes nodes = {{NULL, 0}, NULL, SCR_SUCCESS};
+  scavenge_nodes nodes = {{NULL, 0}, NULL, SCR_SUCCESS}, others = {{NULL, 0}, NULL, SCR_SUCCESS};
   int            missing = 0, rc = scavenge_find_nodes(o, SCAVENGE_LAST_RUN, NULL, &nodes, &missing);
 
   memset(l, 0, sizeof *l);
   if (rc == SCR_SUCCESS) rc = scavenge_on_nodes(o, &nodes, "--list", scavenge_see_datasets, l);
+  if (rc != SCR_SUCCESS) scavenge_say(scr_err_text);
+  if (scavenge_may_ask_all(o) &&
+      scavenge_find_nodes(o, SCAVENGE_ALLOCATION, &nodes.node, &others, &missing) == SCR_SUCCESS)
+    rc = scavenge_on_nodes(o, &others, "--list", scavenge_see_datasets, l);
   scavenge_nodes_free(&nodes);
-  return rc == SCR_SUCCESS && l->failed ? SCR_ERR_OOM() : rc;
+  scavenge_nodes_free(&others);
+  return rc == SCR_SUCCESS && scr_oom ? SCR_ERR_OOM() : rc;
 }
 
 /* ---- the whole ---- */
@@ -487,8 +506,7 @@ SCR_FN int scavenge_dataset(const scavenge_options* o, const scr_identity* ident
   }
   if (rc == SCR_SUCCESS) rc = scavenge_finish(o, identity, since, &s);
   if (rc == SCR_ERR_LOST && o->from == NULL) rc = scavenge_more(o, SCAVENGE_EARLIER_RUNS, &nodes, identity, since, &s);
-  if (rc == SCR_ERR_LOST && o->jobset == NULL && o->up == NULL &&
-      (system_manager(NULL) != SYSTEM_NONE || system_env("SCR_NODELIST") != NULL))
+  if (rc == SCR_ERR_LOST && scavenge_may_ask_all(o))
     rc = scavenge_more(o, SCAVENGE_ALLOCATION, &nodes, identity, since, &s);
   if (rc == SCR_SUCCESS) {
     snprintf(text, sizeof text, "dataset %d is in %s/%s, after %.1f s", identity->id, o->prefix, s.to.dir,

@@ -84,17 +84,19 @@ static int copy_map(const char* dir, const scr_home* home, const scr_filemap* ma
   return rc;
 }
 
-/* Print the datasets of MAP, in the words that scavenge_see_dataset reads. */
+/* Print the datasets of MAP, in the words that scavenge_see_datasets reads. */
 static int copy_list_map(const char* dir, const scr_home* home, const scr_filemap* map, void* arg)
 {
-  char text[96];
-  int  i;
+  char text[128];
+  int  i, k;
 
   (void)home, (void)dir, (void)arg;
   for (i = 0; i < map->n; i++) {
     const scr_desc* d = &map->entry[i]->desc;
-    if (!copy_may(map->entry[i])) continue;
-    snprintf(text, sizeof text, "has dataset %d:%s%s", d->identity.id, scr_desc_is_ckpt(d) ? " checkpoint" : "",
+    for (k = 0; k < i && map->entry[k]->desc.identity.id != d->identity.id; k++) continue;
+    if (k < i || !copy_may(map->entry[i])) continue; /* another rank has said it */
+    snprintf(text, sizeof text, "has dataset %d of %" PRId64 ", %016" PRIx64 ":%s%s", d->identity.id,
+             d->identity.created, d->identity.nonce, scr_desc_is_ckpt(d) ? " checkpoint" : "",
              d->flags & SCR_FLAG_OUTPUT ? " output" : "");
     copy_say(text);
   }
@@ -108,7 +110,7 @@ static int copy_list(const char* dir, void* arg)
   int              rc = cache_hold(&held, dir);
 
   if (rc == SCR_SUCCESS && cache_check_prefix(dir, copy_job.prefix) == SCR_ERR_BUSY) return SCR_SUCCESS;
-  if (rc == SCR_SUCCESS) rc = cache_read(dir, copy_list_map, arg);
+  if (rc == SCR_SUCCESS && (rc = cache_read(dir, copy_list_map, arg)) == SCR_ERR_NOT_FOUND) rc = SCR_SUCCESS;
   if (rc != SCR_SUCCESS) copy_say(scr_err_text);
   return rc;
 }
@@ -213,6 +215,7 @@ SCR_FN int copy_main(int argc, char** argv)
   if (scr_path_reduce_str(cntl, dir, sizeof dir) != SCR_SUCCESS) return tool_fail(argv[0], 1, scr_err_text);
   cache_find(dir, sizeof dir, copy_job.prefix);
   if (!tool_is_dir(dir)) {
+    if (list && errno == ENOENT) return 0; /* nothing is left */
     SCR_ERRNO("cannot open the control directory %s", dir);
     return tool_fail(argv[0], 1, scr_err_text);
   }

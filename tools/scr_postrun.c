@@ -48,13 +48,51 @@ typedef struct {
   int                     saved;       /* id of the newest checkpoint that is on the prefix; 0: none */
   int                     failed;      /* id of an output, or of the user's choice, that could not be saved; 0: none */
   int                     held;        /* id of an output for which newer checkpoints stay in the caches; 0: none */
+  scavenge_list           unknown;     /* what only the nodes know of */
+  int                     asked;       /* 1: all nodes have said that */
 } postrun;
+
+/* Add what only the nodes know of to the flush file in memory. */
+static void postrun_add_unknown(postrun* p)
+{
+  scr_flush_note note;
+  int            i;
+
+  for (i = 0; i < p->unknown.n; i++)
+    if (!scr_flush_file_get(&p->file, p->unknown.set[i].id, &note)) scr_flush_file_put(&p->file, &p->unknown.set[i]);
+}
 
 /* Read the flush file, which each dataset that is saved changes; the caller closes it, after an error too. */
 static int postrun_read(postrun* p)
 {
+  int rc;
+
   scr_record_close(&p->file, SCR_SUCCESS, 0);
-  return scr_flush_file_read(&p->file, p->o->prefix);
+  if ((rc = scr_flush_file_read(&p->file, p->o->prefix)) == SCR_SUCCESS) postrun_add_unknown(p);
+  return rc;
+}
+
+/*
+** Ask the nodes for newer datasets than the prefix knows of: it may have been full, away or read-only when a run
+** completed them, or has old records.
+*/
+static void postrun_ask(postrun* p)
+{
+  scr_index index;
+  char      text[128];
+  int       i, kept = 0, last = INT_MAX, rc = scr_index_read(&index, p->o->prefix);
+
+  if (rc == SCR_SUCCESS) last = scr_flush_file_last_id(&index);
+  scr_index_close(&index, rc, 0);
+  p->asked = scavenge_ask(p->o, &p->unknown) == SCR_SUCCESS && p->unknown.failed == 0;
+  for (i = 0; i < p->unknown.n; i++) {
+    if (p->unknown.set[i].id <= last) continue;
+    p->unknown.set[kept++] = p->unknown.set[i];
+    snprintf(text, sizeof text, "the nodes have dataset %d, which the prefix does not know of", p->unknown.set[i].id);
+    scavenge_say(text);
+  }
+  p->unknown.n = kept;
+  postrun_add_unknown(p);
 }
 
 /* The id of the newest checkpoint that is on the prefix; 0 if there is none. */
@@ -192,38 +230,6 @@ static void postrun_save_due(postrun* p)
       postrun_save(p, &note);
 }
 
-/*
-** The prefix may have been full, away or read-only when a run wrote there, or has old records: ask the nodes whether
-** they have newer datasets than the prefix knows of, and save the outputs of these and the newest checkpoint.
-*/
-static void postrun_save_unknown(postrun* p)
-{
-  scr_index     index;
-  scavenge_list l;
-  char          text[200];
-  int           last, i, newest = 0, rc = scr_index_read(&index, p->o->prefix);
-
-  last = scr_flush_file_last_id(&index);
-  scr_index_close(&index, rc, 0);
-  if (rc != SCR_SUCCESS || scavenge_ask(p->o, &l) != SCR_SUCCESS) {
-    scavenge_say(scr_err_text);
-    return;
-  }
-  for (i = 0; i < l.n; i++)
-    if (l.set[i].ckpt) newest = l.set[i].id;
-  for (i = 0; i < l.n; i++) {
-    scr_flush_note note = SCR_ZEROS;
-    note.id = l.set[i].id;
-    note.flags = (l.set[i].ckpt ? SCR_FLAG_CHECKPOINT : 0) | (l.set[i].output ? SCR_FLAG_OUTPUT : 0);
-    if (note.id <= last || (!l.set[i].output && note.id != newest)) continue;
-    snprintf(text, sizeof text, "the nodes have dataset %d, which the prefix does not know of", note.id);
-    scavenge_say(text);
-    if (!postrun_save(p, &note)) p->failed = note.id;
-    else if (note.id == newest) p->checkpoints = 1, p->saved = newest;
-  }
-  scr_free(&l.set);
-}
-
 /* Tell which checkpoint is safe.  Returns 1 if there is one. */
 static int postrun_conclude(const postrun* p)
 {
@@ -253,7 +259,6 @@ static int postrun_save_all(postrun* p)
   if (rc == SCR_SUCCESS) postrun_save_chosen(p);
   if (rc == SCR_SUCCESS) rc = postrun_read(p);
   if (rc == SCR_SUCCESS) postrun_save_due(p);
-  if (rc == SCR_SUCCESS) postrun_save_unknown(p);
   return rc == SCR_SUCCESS ? postrun_read(p) : rc;
 }
 
@@ -269,17 +274,20 @@ static int postrun_run(const char* argv0, const scavenge_options* o)
     scr_record_close(&p.file, rc, 0);
     return tool_fail(argv0, 1, scr_err_text);
   }
+  postrun_ask(&p);
   do {
     pending |= scr_flush_file_before(&p.file, INT_MAX) != 0;
     last = scr_flush_file_max_id(&p.file);
     rc = postrun_save_all(&p);
-    pending |= p.saved != 0 || p.failed != 0;
   } while (rc == SCR_SUCCESS && scr_flush_file_max_id(&p.file) > last &&
            (rc = scavenge_wait(o->prefix)) == SCR_SUCCESS);
   if (rc != SCR_SUCCESS) scavenge_say(scr_err_text);
   scr_record_close(&p.file, rc, 0);
   if (p.saved != 0) scavenge_sweep(o->prefix);
-  if (!pending) scavenge_say("the last run has left nothing in the caches");
+  if (!pending)
+    scavenge_say(p.asked ? "the last run has left nothing in the caches"
+                         : "the last run has left nothing in the caches, as its flush file says");
+  scr_free(&p.unknown.set);
   found = postrun_conclude(&p);
   if (rc != SCR_SUCCESS || p.failed != 0 || (p.checkpoints && p.saved == 0)) return 1;
   return found || (pending && !p.checkpoints) ? 0 : 1;

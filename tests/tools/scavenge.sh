@@ -597,6 +597,13 @@ rm "$p/.scr/flush.scr"
 lose 1 2
 says "postrun, what the prefix does not know of, and the nodes have lost" 1 "the nodes have dataset 3, which" "$postrun"
 killed SCR_COPY_TYPE=XOR SCR_CACHE_SIZE=3 SCR_CACHE_KEEP=1
+rm "$p/.scr/flush.scr"
+for n in 1 2; do rm -r "$(node $n)"/scr.dataset.3; done
+says "postrun, what the prefix does not know of, the newest that is whole" 0 "the newest checkpoint on the prefix is 2" "$postrun"
+check "postrun, the one before it: its bytes" 0 "" same "$p/heat.200" 200
+says "copy, what a node has" 0 "has dataset 2 of [0-9]*, [0-9a-f]*: checkpoint$" "$BIN/scr_copy" --cntldir "$(node 0)" --list
+check "copy, a node that has nothing" 0 "" "$BIN/scr_copy" --cntldir "$tmp/none/me/scr.7" --list
+killed SCR_COPY_TYPE=XOR SCR_CACHE_SIZE=3 SCR_CACHE_KEEP=1
 mkdir -p "$p/.scr/scavenge.1.5.0000000000000007/.scr" "$p/.scr/scavenge.8.5.0000000000000007/.scr"
 mkdir "$p/.scr/scavenge.2.5.0000000000000007" # one whose removal was interrupted
 check "postrun, stages that nobody needs" 0 - "$postrun"
