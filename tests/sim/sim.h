@@ -24,18 +24,24 @@
 **   sim.c      main: seeds, replay, shrinking, the table of what was reached
 **
 ** How to add
-**   a parameter   one row in parameters[] of fate.c, the first value being the plain one; if it changes what must be
-**                 true, what it means goes to plan in fate_parameters().
-**   a fault       a bit in the enum of faults below, and in the call, in files.c, fails() of that bit; in fate.c a draw
-**                 of its own that replaces the other kinds, as FAULT_LIST has, of runs in fate_of_life(), of scavenges
-**                 in scavenge_once(): a longer table would give old seeds other kinds.
-**   an invariant  a function in truth.c, called from truth_after_life(); one about files in audit.c, called from
-**                 truth_audit(), which learns what a format says by audit_files.h.  It says what is wrong by
-**                 sim_violation().  What audit_files.h calls of audit.c gets a line `plain NAME` in symbols.txt.
+**   a parameter   one row in parameters[] of fate.c, for one of SCR_PARAMS of scr_impl.c; the first value is the plain
+**                 one, which an unset parameter has ("" if it has none), and there are six at most.  If it changes what
+**                 must be true, what it means goes to plan in fate_parameters().
+**   a fault       a bit in the enum of faults below, and in the call, in files.c, fails() of that bit, before which
+**                 nothing is drawn; in fate.c a draw of its own that replaces the other kinds, as FAULT_LIST has, of
+**                 runs in fate_of_life(), of scavenges in scavenge_once(): a longer table would give old seeds other
+**                 kinds.  Under faults less must be true, wherever S.faults is looked at; what only this one may leave
+**                 behind is added there.
+**   an invariant  a function in truth.c, called from truth_after_life(), which follows every lifetime, also one that was
+**                 killed; one about files in audit.c, called from truth_audit() after one in three (set=audit=2: all),
+**                 which learns what a format says by audit_files.h; one that needs no format walks the trees (vfs.h).
+**                 It says what is wrong by sim_violation().  What audit_files.h calls of audit.c gets a line
+**                 `plain NAME` in symbols.txt.  A bug in mutants.txt proves it.
 **   a call        when the link says so: a line `serve NAME` in symbols.txt and a function sim_NAME, or `plain NAME`
 **                 if it touches nothing but its arguments.
 ** To see that it happens: `make sim ARGS=set=DRAW=VALUE` forces a draw in all lifetimes; fate_one_in(DRAW, N) by N-1, a
-** parameter that is rare by set=change.NAME=7 (RARE 2: 23) and set=NAME=VALUE.  The last line counts the faults.
+** parameter by set=NAME=I, the I-th value of its row from 0 on; one with RARE 2 by set=change.NAME=23 set=NAME=I-1.  The
+** last line counts the faults; with v, each is a line with its bit.
 **
 ** What cannot be modelled
 **   Data races inside a call: fibers change at calls only (the thread sanitizer looks for these).  Bugs of an MPI

@@ -54,7 +54,7 @@ struct tree {
 /* The interned name of the N characters at S. */
 const char* name_of(const char* s, size_t n);
 
-inode* inode_new(tree* t, int is_dir, int mode);
+inode* inode_new(tree* t, int is_dir, int mode); /* MODE less 022, the umask of all processes */
 void   inode_release(inode* i);
 void   inode_touch(inode* i);
 
