@@ -91,7 +91,8 @@ int fate_one_in(const char* name, unsigned n)
 
 /*
 ** A parameter of the library and its values, the first of which is the plain one.  RARE 0: a third of the seeds or so
-** have another value; 1: one seed in twelve or so; 2: one lifetime in 24.  CHANGES: one lifetime in eight draws it anew.
+** have another value; 1: one seed in twelve or so; 2: one lifetime in 24.  CHANGES: one lifetime in eight draws it
+** anew.
 */
 typedef struct {
   const char* name;

@@ -32,16 +32,16 @@
 **                 runs in fate_of_life(), of scavenges in scavenge_once(): a longer table would give old seeds other
 **                 kinds.  Under faults less must be true, wherever S.faults is looked at; what only this one may leave
 **                 behind is added there.
-**   an invariant  a function in truth.c, called from truth_after_life(), which follows every lifetime, also one that was
-**                 killed; one about files in audit.c, called from truth_audit() after one in three (set=audit=2: all),
+**   an invariant  a function in truth.c, called from truth_after_life(), which follows every lifetime, also one that
+**                 was killed; one about files in audit.c, called from truth_audit() after one in three (set=audit=2: all),
 **                 which learns what a format says by audit_files.h; one that needs no format walks the trees (vfs.h).
 **                 It says what is wrong by sim_violation().  What audit_files.h calls of audit.c gets a line
 **                 `plain NAME` in symbols.txt.  A bug in mutants.txt proves it.
 **   a call        when the link says so: a line `serve NAME` in symbols.txt and a function sim_NAME, or `plain NAME`
 **                 if it touches nothing but its arguments.
 ** To see that it happens: `make sim ARGS=set=DRAW=VALUE` forces a draw in all lifetimes; fate_one_in(DRAW, N) by N-1, a
-** parameter by set=NAME=I, the I-th value of its row from 0 on; one with RARE 2 by set=change.NAME=23 set=NAME=I-1.  The
-** last line counts the faults; with v, each is a line with its bit.
+** parameter by set=NAME=I, the I-th value of its row from 0 on; one with RARE 2 by set=change.NAME=23 set=NAME=I-1.
+** The last line counts the faults; with v, each is a line with its bit.
 **
 ** What cannot be modelled
 **   Data races inside a call: fibers change at calls only (the thread sanitizer looks for these).  Bugs of an MPI
