@@ -35,8 +35,7 @@
 **   an invariant  a function in truth.c, called from truth_after_life(), which follows every lifetime, also one that
 **                 was killed; one about files in audit.c, called from truth_audit() after one in three (set=audit=2:
 **                 all), which learns what a format says by audit_files.h; one that needs no format walks the trees of
-**                 vfs.h.
-**                 It says what is wrong by sim_violation().  What audit_files.h calls of audit.c gets a line
+**                 vfs.h.  It says what is wrong by sim_violation().  What audit_files.h calls of audit.c gets a line
 **                 `plain NAME` in symbols.txt.  A bug in mutants.txt proves it.
 **   a call        when the link says so: a line `serve NAME` in symbols.txt and a function sim_NAME, or `plain NAME`
 **                 if it touches nothing but its arguments.
