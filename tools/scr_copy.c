@@ -93,8 +93,8 @@ static int copy_list_map(const char* dir, const scr_home* home, const scr_filema
   (void)home, (void)dir, (void)arg;
   for (i = 0; i < map->n; i++) {
     const scr_desc* d = &map->entry[i]->desc;
-    for (k = 0; k < i && map->entry[k]->desc.identity.id != d->identity.id; k++) continue;
-    if (k < i || !copy_may(map->entry[i])) continue; /* another rank has said it */
+    for (k = 0; k < i && (map->entry[k]->desc.identity.id != d->identity.id || !copy_may(map->entry[k])); k++) continue;
+    if (k < i || !copy_may(map->entry[i])) continue; /* it is said already, for the files of another rank */
     snprintf(text, sizeof text, "has dataset %d of %" PRId64 ", %016" PRIx64 ":%s%s", d->identity.id,
              d->identity.created, d->identity.nonce, scr_desc_is_ckpt(d) ? " checkpoint" : "",
              d->flags & SCR_FLAG_OUTPUT ? " output" : "");

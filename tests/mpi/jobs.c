@@ -559,6 +559,15 @@ static void a_prefix_that_was_made_again_does_not_take_the_cache_of_the_old_one(
   shell("diff -r kept/*/scr.%s cache/*/scr.%s", getenv("SCR_JOB_ID"), getenv("SCR_JOB_ID"));
 }
 
+/* A run finds LOADS, of BYTES a rank, without a word of what it cannot reach, and dies after it has written WRITES. */
+static void next_run(const char* loads, int bytes, const char* writes)
+{
+  init_tells(NULL);
+  get(loads, 1, bytes);
+  OK(put(writes, 1, bytes));
+  run_dies();
+}
+
 /* The old directory is moved away, another one takes its place, and then they change places again. */
 static void a_prefix_that_comes_back_finds_its_own_cache(void)
 {
@@ -573,10 +582,7 @@ static void a_prefix_that_comes_back_finds_its_own_cache(void)
   get("ck1", 1, 1000);
   run_dies();
   shell("mv prefix first && mv second prefix");
-  init_tells(NULL);
-  get("other", 1, 500);
-  OK(put("other2", 1, 500));
-  run_dies();
+  next_run("other", 500, "other2");
   shell("mv prefix second && mv first prefix");
   init_tells(NULL);
   get("ck1", 1, 1000);
@@ -612,29 +618,20 @@ static void a_link_to_the_prefix_is_no_other_prefix_unless_it_is_turned(void)
   lose_two();
   shell("ln -s prefix link");
   prefix_is("link");
-  init_tells(NULL);
-  get("ck5", 1, 1000);
-  OK(put("ck6", 1, 700));
-  run_dies();
+  next_run("ck5", 1000, "ck6");
   prefix_is("prefix");
   shell("rm prefix/.scr/prefix.scr"); /* its identity: the directory is the same all the same */
-  init_tells(NULL);
-  get("ck6", 1, 700);
-  OK(put("ck7", 1, 700));
-  run_dies();
+  next_run("ck6", 1000, "ck7");
   prefix_is("link");
-  init_tells(NULL);
-  get("ck7", 1, 700);
-  OK(put("ck8", 1, 700));
-  run_dies();
+  next_run("ck7", 1000, "ck8");
   shell("cp -a prefix copy && rm link && ln -s copy link && cp -a cache kept");
   init_tells("ck8 (dataset 8, ", "ck7 (dataset 7, ", "older ck6", NULL);
-  get("ck6", 1, 700);
+  get("ck6", 1, 1000);
   OK(SCR_Finalize());
   shell("diff -r kept/*/scr.%s cache/*/scr.%s", getenv("SCR_JOB_ID"), getenv("SCR_JOB_ID"));
   shell("mv prefix moved && rm link && ln -s moved link");
   init_tells(NULL);
-  get("ck8", 1, 700);
+  get("ck8", 1, 1000);
   OK(SCR_Finalize());
 }
 
