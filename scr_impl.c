@@ -15074,12 +15074,12 @@ SCR_FN int scr_scavenge_place(scr_scavenge* s)
 SCR_FN int scr_scavenge_find_replaced(scr_scavenge* s)
 {
   scr_index index;
-  int       rc = scr_index_read(&index, s->prefix);
+  int       rc = scr_index_read(&index, s->prefix), renames = scr_index_has_renames(&index);
 
   scr_hash_unset_all(s->names);
   if (rc == SCR_SUCCESS) rc = scr_publish_list_rivals(&s->to, &index);
   scr_index_close(&index, SCR_SUCCESS, 0);
-  if (rc == SCR_SUCCESS) rc = scr_publish_look(&s->to, &s->objects, 0, s->names);
+  if (rc == SCR_SUCCESS) rc = scr_publish_look(&s->to, &s->objects, renames, s->names);
   return rc == SCR_SUCCESS ? scr_scan_meet(&s->to, s->names) : rc;
 }
 
@@ -17489,7 +17489,8 @@ typedef enum {
   SCR_PHASE_RESTART,
   SCR_PHASE_CHECKPOINT,
   SCR_PHASE_OUTPUT,
-  SCR_PHASE_FAILED /* between a Start call that failed and its Complete call; otherwise as IDLE */
+  SCR_PHASE_FAILED, /* between a Start call that failed and its Complete call; otherwise as IDLE */
+  SCR_PHASE_UNREADY /* SCR_Start_restart has failed, and no other collective call came since; otherwise as IDLE */
 } scr_phase;
 
 /* An error that a later call returns: its code, SCR_SUCCESS if there is none, and its record. */
@@ -17639,7 +17640,7 @@ typedef struct {
   scr_identity     sizes_of; /* and the checkpoint of that */
 #endif
   scr_hash*   tracked;      /* the paths below the prefix of the files that this rank tracks; NULL: none */
-  scr_failure open_failure; /* of Start, or the first one of Route_file on this rank: Complete returns it */
+  scr_failure open_failure; /* of a Start call, or the first one of Route_file on this rank: Complete returns it */
 
   /* the checkpoint to restart from */
   scr_restart restart;
@@ -24771,6 +24772,7 @@ SCR_FN int scr_enter(const char* call, scr_phase wanted)
   scr_oom = 0;
   if (scr.disabled) return SCR_ERR_DISABLED;
   scr_step_on(0);
+  if (scr.phase == SCR_PHASE_UNREADY && wanted != SCR_PHASE_UNREADY) scr.phase = SCR_PHASE_IDLE;
   if (scr.phase == wanted || (scr.phase == SCR_PHASE_FAILED && wanted == SCR_PHASE_IDLE)) return SCR_SUCCESS;
   if (scr.phase == SCR_PHASE_UNINIT) return scr_report_local(scr_not_running(call));
   if (wanted == SCR_PHASE_UNINIT)
@@ -26493,7 +26495,7 @@ SCR_FN int scr_start_run(MPI_Comm comm)
 **            filemap, objects, log, MPI helpers, world, state, encode, cache, flush, asynchronous flush, room, fetch,
 **            restart choice, run, halt
 ** Offers     scr_route_rel, scr_route_own, scr_route_new, scr_route_loaded, scr_route_plain, scr_pass_on,
-**            scr_accept_loaded, scr_reject_loaded, scr_open_fails, scr_open_failed, scr_start, scr_names_twice,
+**            scr_open_fails, scr_open_failed, scr_accept_loaded, scr_reject_loaded, scr_give_up_loaded, scr_start, scr_names_twice,
 **            scr_complete
 ** Invariants
 **   O2  A dataset is committed on no rank before it is protected on all.
@@ -26553,11 +26555,13 @@ SCR_FN int scr_route_dir_is_new(const scr_entry* e, const scr_file* f)
 /*
 ** Enter the file F in E, a dataset that is written on the prefix; PATH receives its temporary path there.  Each
 ** directory is on record before there is a file in it, so that a later run can find them all: the first one in the
-** filemap, the others in the list of scr_cache_note_dir.
+** filemap, the others in the list of scr_cache_note_dir.  A file of a killed run that has the path, and another name
+** since, in a copy of the prefix, loses the path: the program writes a new one.
 */
 SCR_FN int scr_route_bypass(scr_entry* e, const scr_file* f, char* path)
 {
   scr_object  o = SCR_ZEROS;
+  struct stat st;
   const char* slash = strrchr(f->rel, '/');
   int         is_new = scr_route_dir_is_new(e, f), rc;
 
@@ -26577,6 +26581,7 @@ SCR_FN int scr_route_bypass(scr_entry* e, const scr_file* f, char* path)
   if (rc == SCR_SUCCESS && scr_entry_add(e, f) == NULL) rc = SCR_ERR_OOM();
   if (rc == SCR_SUCCESS && is_new && e->files == 1) rc = scr_map_write();
   if (rc == SCR_SUCCESS && scr_dir_is_shared(f->dir)) rc = scr_file_claim(path, 0666);
+  else if (rc == SCR_SUCCESS && scr_os.lstat(path, &st) == 0 && st.st_nlink > 1) scr_os.unlink(path);
   return rc;
 }
 
@@ -26683,6 +26688,23 @@ SCR_FN int scr_route_plain(const char* name, char* file)
 
 /* ---- a restart ---- */
 
+/* Keep the error RC, of a Start call or the open dataset, for its Complete call, unless there is one.  Returns RC. */
+SCR_FN int scr_open_fails(int rc)
+{
+  if (rc == SCR_SUCCESS || scr.open_failure.rc != SCR_SUCCESS) return rc;
+  scr.open_failure.rc = rc;
+  scr_err_save(&scr.open_failure.why);
+  return rc;
+}
+
+/* The error that was kept for the Complete call, which the caller returns: it waits no more. */
+SCR_FN int scr_open_failed(void)
+{
+  scr_err_restore(&scr.open_failure.why);
+  scr_msg_forget(scr_err_line);
+  return scr.open_failure.rc;
+}
+
 /* The loaded checkpoint is not offered again in this run, and TEXT tells why.  Every rank calls it. */
 SCR_FN void scr_pass_on(const char* text)
 {
@@ -26763,6 +26785,21 @@ SCR_FN int scr_reject_loaded(int invalid)
   return SCR_ERR(SCR_ERR_INVALID, "%d rank%s could not restart from %s%s%s", invalid, SCR_S(invalid), name, why, next);
 }
 
+/*
+** SCR_Start_restart has failed, and the program has tried the loaded checkpoint all the same: this run offers neither it
+** nor an older one.  Returns the error of SCR_Start_restart.  Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_give_up_loaded(void)
+{
+  int rc = scr_open_failed();
+
+  scr_event("RESTART_FAIL", NULL, &scr_dataset_find(scr.loaded)->desc, -1.0);
+  scr.prefix_at_stake = 1;
+  scr_pass_on(scr.open_failure.why.text);
+  scr.restart = SCR_RESTART_NONE;
+  return rc;
+}
+
 /* ---- a new dataset ---- */
 
 /* Check the arguments of SCR_Start_output, as far as one rank can alone. */
@@ -26800,23 +26837,6 @@ SCR_FN void scr_start_describe(scr_desc* d, int id, int ckpt, const char* name, 
   if (cluster != NULL) snprintf(d->cluster, sizeof d->cluster, "%s", cluster);
   d->ranks = scr.world.ranks;
   d->preserve = scr.preserve != 0;
-}
-
-/* Keep the error RC for the Complete call of the open dataset, unless there is an earlier one.  Returns RC. */
-SCR_FN int scr_open_fails(int rc)
-{
-  if (rc == SCR_SUCCESS || scr.open_failure.rc != SCR_SUCCESS) return rc;
-  scr.open_failure.rc = rc;
-  scr_err_save(&scr.open_failure.why);
-  return rc;
-}
-
-/* The error that was kept for the open dataset, which the caller returns: it waits no more. */
-SCR_FN int scr_open_failed(void)
-{
-  scr_err_restore(&scr.open_failure.why);
-  scr_msg_forget(scr_err_line);
-  return scr.open_failure.rc;
 }
 
 /* The store of D cannot hold dataset ID: rank 0 says where it goes. */
@@ -27921,17 +27941,31 @@ SCR_FN int scr_track_open_cut(const char* cut, int* old)
   return SCR_ERRNO("cannot open %s, which an earlier restart has cut off", cut);
 }
 
-/* Returns 1 if one directory has FILE as PATH and CUT as PATH.scr-cut: others may exchange directories meanwhile. */
-SCR_FN int scr_track_together(const char* path, const struct stat* file, const struct stat* cut)
+/*
+** Rename the file TMP to CUT.  If what has that name is another user's, in a directory with the sticky bit, or a
+** directory, CUT becomes another name beside it, by a random number.  Returns -1 and errno.
+*/
+SCR_FN int scr_track_name(const char* tmp, char* cut)
+{
+  char other[SCR_MAX_FILENAME];
+
+  if (scr_os.rename(tmp, cut) == 0) return 0;
+  if (errno != EPERM && errno != EACCES && errno != EISDIR) return -1;
+  if (scr_fmt(other, sizeof other, "%s.%016" PRIx64, cut, scr_random()) != SCR_SUCCESS) return -1;
+  if (scr_os.rename(tmp, other) < 0) return -1;
+  memcpy(cut, other, sizeof other);
+  return 0;
+}
+
+/* Returns 1 if one directory has FILE as PATH, and KEPT as CUT, beside it: others may exchange directories meanwhile. */
+SCR_FN int scr_track_together(const char* path, const struct stat* file, const char* cut, const struct stat* kept)
 {
   const char* name;
-  char        beside[SCR_MAX_FILENAME + 16];
   struct stat a, b;
   int         at = scr_fence_enter(path, &name), is = at != -1;
 
-  snprintf(beside, sizeof beside, "%s.scr-cut", name);
   is = is && fstatat(at, name, &a, AT_SYMLINK_NOFOLLOW) == 0 && scr_stat_same(&a, file);
-  is = is && fstatat(at, beside, &b, AT_SYMLINK_NOFOLLOW) == 0 && scr_stat_same(&b, cut);
+  is = is && fstatat(at, strrchr(cut, '/') + 1, &b, AT_SYMLINK_NOFOLLOW) == 0 && scr_stat_same(&b, kept);
   return scr_fence_close(at, is);
 }
 
@@ -27939,16 +27973,17 @@ SCR_FN int scr_track_together(const char* path, const struct stat* file, const s
 ** Copy what the file PATH, open as FD, has from LENGTH on to PATH.scr-cut, durably.  What an earlier restart has cut
 ** off behind it stays there: one that the program could not read may have been tried first.  Each file is opened once:
 ** others who may write the directory can give its name to another file at any time.  (What a file is whose length was 0
-** nothing tells: one that has its name before the restart is cut, and kept, as the tracked one.)
+** nothing tells: one that has its name before the restart is cut, and kept, as the tracked one.)  CUT receives the path
+** of what is kept: PATH.scr-cut, unless another user has taken that.
 */
-SCR_FN SCR_APART int scr_track_keep(int fd, const char* path, uint64_t length, const struct stat* st)
+SCR_FN SCR_APART int scr_track_keep(int fd, const char* path, uint64_t length, const struct stat* st, char* cut)
 {
   const int   flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
-  char        cut[SCR_MAX_FILENAME], tmp[SCR_MAX_FILENAME], end[SCR_MAX_FILENAME], *buf = NULL;
+  char        tmp[SCR_MAX_FILENAME], end[SCR_MAX_FILENAME], *buf = NULL;
   struct stat is, there;
   uint64_t    more = 0, size = (uint64_t)st->st_size;
   mode_t      mode = 0777;
-  int         rc = scr_fmt(cut, sizeof cut, "%s.scr-cut", path), old = -1, out = -1, written;
+  int         rc = scr_fmt(cut, SCR_MAX_FILENAME, "%s.scr-cut", path), old = -1, out = -1, written;
 
   if (rc == SCR_SUCCESS) rc = scr_fmt(tmp, sizeof tmp, "%s.tmp", cut);
   if (rc == SCR_SUCCESS) rc = scr_fmt(end, sizeof end, "%s.end", cut);
@@ -27970,10 +28005,10 @@ SCR_FN SCR_APART int scr_track_keep(int fd, const char* path, uint64_t length, c
               (more == 0 || (fstat(old, &there) == 0 &&
                              scr_track_append(out, old, (uint64_t)there.st_size - more, more, buf) == 0)) &&
               scr_track_share(out, fd, st, mode) == 0 && (!scr_fsync_enabled || scr_os.fsync(out) == 0);
-    if (scr_os.close(out) < 0 || !written || scr_os.rename(tmp, cut) < 0)
+    if (scr_os.close(out) < 0 || !written || scr_track_name(tmp, cut) < 0)
       rc = SCR_ERRNO("cannot keep what followed %" PRIu64 " bytes of %s in %s (SCR_TRACK=0 leaves the file as it is)",
                      length, path, cut);
-    else if (!scr_track_together(path, st, &is))
+    else if (!scr_track_together(path, st, cut, &is))
       rc =
           SCR_ERR(SCR_ERR_IO,
                   "%s is not what was written there: somebody renames files beside the tracked file %s, or directories "
@@ -27989,7 +28024,7 @@ SCR_FN SCR_APART int scr_track_keep(int fd, const char* path, uint64_t length, c
 /* Check that the file of R is whole up to its length; cut it there, if CUT.  CKPT is for messages. */
 SCR_FN int scr_track_restore(const scr_track_record* r, int cut, const char* ckpt)
 {
-  char        path[SCR_MAX_FILENAME];
+  char        path[SCR_MAX_FILENAME], kept[SCR_MAX_FILENAME];
   struct stat st;
   uLong       crc = 0;
   uint64_t    size = 0;
@@ -28028,15 +28063,15 @@ SCR_FN int scr_track_restore(const scr_track_record* r, int cut, const char* ckp
                    path, size, r->length, ckpt);
   }
   if (rc == SCR_SUCCESS && cut && size > r->length) {
-    rc = scr_track_keep(fd, path, r->length, &st);
+    rc = scr_track_keep(fd, path, r->length, &st, kept);
     if (rc == SCR_SUCCESS &&
         (scr_os.ftruncate(fd, (off_t)r->length) < 0 || (scr_fsync_enabled && scr_os.fsync(fd) < 0)))
       rc = SCR_ERRNO("cannot cut the tracked file %s to %" PRIu64 " bytes", path, r->length);
     if (rc == SCR_SUCCESS)
       scr_msg_each("info", __LINE__,
                    "%s is cut from %" PRIu64 " to %" PRIu64 " bytes, as it was in the checkpoint %s; what followed is "
-                   "in %s.scr-cut",
-                   path, size, r->length, ckpt, path);
+                   "in %s",
+                   path, size, r->length, ckpt, kept);
   }
   if (fd >= 0) scr_os.close(fd);
   return rc;
@@ -29360,9 +29395,11 @@ SCR_API int SCR_Start_restart(char* name)
   if (!scr.loaded)
     return scr_report_local(SCR_ERR(SCR_ERR_STATE, "SCR_Start_restart is called, but no checkpoint is loaded; ask "
                                                    "SCR_Have_restart first"));
-  if ((rc = scr_tracks_restore()) != SCR_SUCCESS) return scr_report(rc);
+  scr.open_failure.rc = SCR_SUCCESS;
+  rc = scr_open_fails(scr_tracks_restore());
+  scr.phase = rc == SCR_SUCCESS ? SCR_PHASE_RESTART : SCR_PHASE_UNREADY;
+  if (rc != SCR_SUCCESS) return scr_report(rc);
   if (name != NULL) snprintf(name, SCR_MAX_FILENAME, "%s", scr_desc_name(&scr_dataset_find(scr.loaded)->desc));
-  scr.phase = SCR_PHASE_RESTART;
   scr.was_read = 1;
   return SCR_SUCCESS;
 }
@@ -29370,10 +29407,12 @@ SCR_API int SCR_Start_restart(char* name)
 SCR_API int SCR_Complete_restart(int valid)
 {
   int64_t refused = !valid;
-  int     rc = scr_enter("SCR_Complete_restart", SCR_PHASE_RESTART);
+  int     ready = scr.phase != SCR_PHASE_UNREADY;
+  int     rc = scr_enter("SCR_Complete_restart", ready ? SCR_PHASE_RESTART : scr.phase);
 
   if (rc != SCR_SUCCESS) return scr_not_entered(rc);
   scr.phase = SCR_PHASE_IDLE;
+  if (!ready) return scr_give_up_loaded();
   if ((rc = scr_vote_sum(&refused, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS) return scr_report(rc);
   if (refused > 0) return scr_report(scr_reject_loaded((int)refused));
   return scr_report(scr_accept_loaded());

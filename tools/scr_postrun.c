@@ -217,14 +217,29 @@ static void postrun_save_chosen(postrun* p)
   scavenge_say(text);
 }
 
-/* Save older checkpoints that are in the cache, and that a run should have flushed: each SCR_FLUSH-th. */
+/* The id of the oldest checkpoint that SCR_PREFIX_SIZE keeps on the prefix; 0 if that is not full. */
+static int postrun_window(const postrun* p)
+{
+  scr_index index;
+  int       size = 0, oldest = 0, rc;
+
+  if (scr_param_int(p->o->params, "SCR_PREFIX_SIZE", &size) != SCR_SUCCESS || size <= 0) return 0;
+  if ((rc = scr_index_read(&index, p->o->prefix)) == SCR_SUCCESS) oldest = scr_index_window(&index, INT_MAX, size);
+  scr_index_close(&index, rc, 0);
+  return oldest;
+}
+
+/*
+** Save older checkpoints that are in the cache, and that a run should have flushed: each SCR_FLUSH-th, as far as
+** SCR_PREFIX_SIZE would keep them.
+*/
 static void postrun_save_due(postrun* p)
 {
   scr_flush_note note;
   int            every = 0, id = p->saved;
 
   if (id == 0 || scr_param_int(p->o->params, "SCR_FLUSH", &every) != SCR_SUCCESS || every <= 0) return;
-  while ((id = scr_flush_file_before(&p->file, id)) != 0)
+  while ((id = scr_flush_file_before(&p->file, id)) != 0 && id > postrun_window(p))
     if (scr_flush_file_get(&p->file, id, &note) && note.flags & SCR_FLAG_CHECKPOINT && note.ckpt > 0 &&
         note.ckpt % every == 0 && note.location & SCR_LOCATION_CACHE)
       postrun_save(p, &note);

@@ -99,6 +99,19 @@ static void temporary_files_of_a_killed_run_are_removed_by_the_next(void)
   }
 }
 
+/* What a killed run has left where the program would write is in a copy of the prefix by links, too. */
+static void a_copy_by_links_is_not_written_to(void)
+{
+  begin();
+  set("SCR_CACHE_BYPASS=1");
+  shell("mkdir prefix/ck1 copy; echo old > prefix/ck1/rank_0_0.scr1.tmp; ln prefix/ck1/rank_0_0.scr1.tmp copy");
+  OK(SCR_Init());
+  put("ck1", 1, 1000);
+  OK(SCR_Finalize());
+  shell("test \"$(cat copy/rank_0_0.scr1.tmp)\" = old");
+  run_gets("ck1", 1, 1000);
+}
+
 /* Another user has put a link where the program would write. */
 static void a_planted_link_is_not_written_through(void)
 {
@@ -365,7 +378,7 @@ const test_case bypass_cases[] = {CASE(with_bypass_files_are_written_on_the_pref
                                   CASE(an_older_dataset_of_the_same_names_stays_until_the_new_one_is_complete, "4"),
                                   CASE(temporary_files_of_a_killed_run_are_removed_by_the_next, "4"),
                                   CASE(a_file_is_made_where_others_can_write, "2 | 3"),
-                                  CASE(a_planted_link_is_not_written_through, "4"),
+                                  CASE(a_copy_by_links_is_not_written_to, "1 4"), CASE(a_planted_link_is_not_written_through, "4"),
                                   CASE(ranks_write_one_file_together, "4", "3"),
                                   CASE(a_rename_that_fails_in_bypass_is_finished_by_the_next_run, "4"),
                                   CASE(what_is_too_large_for_the_cache_is_written_on_the_prefix, "4"),

@@ -1241,6 +1241,17 @@ static void a_stranger_in_place_of_the_note_of_a_cut_hinders_no_restart(void)
   }
 }
 
+/* A directory has the name of what a restart cuts off: that gets another name, which is told. */
+static void what_has_the_name_of_a_cut_hinders_no_restart(void)
+{
+  begin();
+  run_that_logs();
+  shell("mkdir prefix/log.scr-cut");
+  run_of(ranks, restart_cuts);
+  check_text("prefix/log", "one\n");
+  shell("test \"$(cat prefix/log.scr-cut.[0-9a-f][0-9a-f]*)\" = two");
+}
+
 /* Give the file NAME of the prefix a list of users (an ACL) with one user in it.  Returns 1 if it has the list then. */
 static int list_user(const char* name)
 {
@@ -1326,6 +1337,30 @@ static void a_tracked_file_that_cannot_be_written_is_read(void)
   CHECK(have == 1 && fault_end() == (rank == 0), "another rank opened the file, or none");
   check_text("prefix/log", "one\n");
   OK(SCR_Finalize());
+}
+
+/* A program looks at no return code but that of SCR_Have_restart, in a loop: it comes to its end. */
+static void a_loop_that_overlooks_a_tracked_file_ends(void)
+{
+  int flag = 0, tries;
+
+  begin();
+  run_that_logs();
+  shell("mv prefix/log aside");
+  OK(SCR_Init());
+  for (tries = 0; tries < 3 && SCR_Have_restart(&flag, NULL) == SCR_SUCCESS && flag; tries++) {
+    ALIKE(SCR_Start_restart(NULL), SCR_ERR_MISSING, "prefix/log is gone");
+    CODE(SCR_Complete_restart(1), SCR_ERR_MISSING, "prefix/log is gone");
+    CODE(SCR_Complete_restart(1), SCR_ERR_STATE, "before SCR_Start_restart");
+  }
+  CHECK(tries == 1 && !flag, "offered %d times", tries);
+  CODE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "prefix/log is gone");
+  CODE(SCR_Start_output("new", SCR_FLAG_CHECKPOINT), SCR_ERR_NO_RESTART, "");
+  SCR_Complete_output(1);
+  SCR_Finalize();
+  shell("mv aside prefix/log");
+  run_of(ranks, restart_cuts);
+  check_text("prefix/log", "one\n");
 }
 
 static void a_tracked_file_that_lacks_something_is_an_error(void)
@@ -1926,6 +1961,7 @@ const test_case regions_cases[] = {CASE(regions_of_any_size_grow_and_shrink, ANY
                                    CASE(names_that_are_exchanged_cut_no_other_file, "1 4"),
                                    CASE(a_directory_that_is_exchanged_keeps_what_would_be_cut, "1 4"),
   CASE(a_stranger_in_place_of_the_note_of_a_cut_hinders_no_restart, "1 4"),
+  CASE(what_has_the_name_of_a_cut_hinders_no_restart, "4"), CASE(a_loop_that_overlooks_a_tracked_file_ends, "1 4"),
   CASE(what_is_cut_off_a_file_with_a_list_of_users_is_for_no_group, "1 4"),
                                    CASE(what_was_cut_off_outlives_a_cut_that_fails, "1 4"),
                                    CASE(a_tracked_file_that_is_a_link_is_an_error_of_the_checkpoint, "1 4"),

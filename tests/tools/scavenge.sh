@@ -587,6 +587,10 @@ says "postrun, with older ones that are due" 0 "the newest checkpoint on the pre
 check "postrun, the one that was due" 0 "" same "$p/heat.200" 200
 check "postrun, one that was not due" 0 "" gone "$p/heat.100"
 whole "postrun, with older ones that are due"
+killed SCR_COPY_TYPE=XOR SCR_CACHE_SIZE=3 SCR_CACHE_KEEP=1
+says "postrun, as many as SCR_PREFIX_SIZE" 0 "the newest checkpoint on the prefix is 3" env SCR_FLUSH=1 SCR_PREFIX_SIZE=2 "$postrun"
+check "postrun, one that SCR_PREFIX_SIZE keeps" 0 "" same "$p/heat.200" 200
+check "postrun, one that SCR_PREFIX_SIZE would delete" 0 "" gone "$p/heat.100"
 # the prefix was away, or full, when the run recorded its checkpoints
 killed SCR_FLUSH=0
 rm "$p/.scr/flush.scr"

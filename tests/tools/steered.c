@@ -3,8 +3,9 @@
 ** $BEFORE_STEP with the number of the step, so that a script can do anything to a job at a known moment.
 **
 ** A step ends with SCR_Need_checkpoint; a checkpoint `step.<n>` is a file of $BYTES bytes for each rank, which a
-** restart compares.  ASKS=1: the job asks SCR_Should_exit.  FAILS=<n>: the checkpoint of that step is not valid.  Each
-** rank writes its process id to the file pid.<rank>.  Rank 0 prints what happens.
+** restart compares.  TRACKED=<path>: rank 0 tracks this file, and appends a line before each checkpoint.  ASKS=1: the
+** job asks SCR_Should_exit.  FAILS=<n>: the checkpoint of that step is not valid.  Each rank writes its process id to
+** the file pid.<rank>.  Rank 0 prints what happens.
 */
 #include <signal.h>
 #include <stdio.h>
@@ -72,11 +73,20 @@ static void restart(void)
   step = 0;
 }
 
+/* Append a line to the file that rank 0 tracks. */
+static void append(const char* path)
+{
+  FILE* f = fopen(path, "a");
+
+  if (f == NULL || fprintf(f, "step %d\n", step) < 0 || fclose(f) != 0) printf("step %d: no line in %s\n", step, path);
+}
+
 static void checkpoint(void)
 {
   char name[64];
   int  ok;
 
+  if (rank == 0 && getenv("TRACKED") != NULL) append(getenv("TRACKED"));
   snprintf(name, sizeof name, "step.%d", step);
   ok = SCR_Start_output(name, SCR_FLAG_CHECKPOINT) == SCR_SUCCESS && transfer(name, 1);
   if (getenv("FAILS") != NULL && atoi(getenv("FAILS")) == step) ok = 0;
@@ -100,6 +110,7 @@ int main(int argc, char** argv)
     MPI_Finalize();
     return 2;
   }
+  if (rank == 0 && getenv("TRACKED") != NULL) SCR_Track(getenv("TRACKED"));
   restart();
   while (++step <= steps && !leave) {
     if (rank == 0 && getenv("BEFORE_STEP") != NULL) {

@@ -670,6 +670,17 @@ END
 they bash "$tmp/flood.sh" "$p"
 says "scr_test_system in a directory that is there" 2 "cannot make the directory $p/scr_test_system" as $mine scr_test_system --size 100KB
 
+# ---- another user has taken the name of what a restart cuts off a tracked file, in a directory of root
+fresh 755
+mkdir -m 1777 logs
+TRACKED=logs/series check "a run that tracks a file" 0 "" job 1
+as $mine sh -c 'echo more >>logs/series'
+they sh -c 'echo theirs >logs/series.scr-cut'
+TRACKED=logs/series check "a restart that cuts a file" 0 "" job 2
+tell "a restart that cuts a file" "what followed is in $p/logs/series.scr-cut.[0-9a-f]"
+check "what was cut off" 0 "more" sh -c 'cat logs/series.scr-cut.????????????????'
+check "the tracked file" 0 "step 1 step 2" sh -c 'echo $(cat logs/series)'
+
 # ---- cases of the MPI suite that depend on who the user is, by one who is not root
 mkdir "$tmp/src" "$tmp/src/tools" && cp -r "$top/scr.h" "$top/scr_impl.c" "$top/tests" "$tmp/src/" && cp -r "$top"/tools/*.[ch] "$top/tools/image" "$tmp/src/tools/"
 mkdir -m 777 "$tmp/runs"

@@ -1386,8 +1386,8 @@ static void a_failure_leaves_no_half_a_map_and_no_half_a_summary(void)
 
 /* ---- a dataset on the prefix ---- */
 
-/* Put dataset ID with one file into DIR, as a flush that was killed before its renames leaves it. */
-static void prefix_killed(int id, const char* dir)
+/* Put dataset ID with the files A and B into DIR, as a flush that was killed before its renames leaves it. */
+static void prefix_killed_with(int id, const char* dir, const char* a, const char* b)
 {
   scr_index   index;
   scr_objects l;
@@ -1396,10 +1396,8 @@ static void prefix_killed(int id, const char* dir)
 
   objects_new(&l, id);
   scr_objects_add_owner(&l, 0);
-  snprintf(rel, sizeof rel, "%s/a", dir);
-  objects_add(&l, 0, rel, "text of a");
-  snprintf(rel, sizeof rel, "%s/b", dir);
-  objects_add(&l, 0, rel, "text of b");
+  objects_add(&l, 0, a, "text of a");
+  objects_add(&l, 0, b, "text of b");
   snprintf(rel, sizeof rel, "%s/.scr", dir);
   CHECK_INT(scr_mkdirs(records_at(rel), 0700), SCR_SUCCESS);
   CHECK_INT(objects_write(&l, dir), SCR_SUCCESS);
@@ -1410,6 +1408,15 @@ static void prefix_killed(int id, const char* dir)
   CHECK_INT(scr_index_set(&index, &d, dir), SCR_SUCCESS);
   CHECK_INT(scr_index_close(&index, SCR_SUCCESS, 1), SCR_SUCCESS);
   scr_objects_free(&l);
+}
+
+static void prefix_killed(int id, const char* dir)
+{
+  char a[SCR_MAX_FILENAME], b[SCR_MAX_FILENAME];
+
+  snprintf(a, sizeof a, "%s/a", dir);
+  snprintf(b, sizeof b, "%s/b", dir);
+  prefix_killed_with(id, dir, a, b);
 }
 
 /* 1 when both files of the dataset in DIR have their names. */

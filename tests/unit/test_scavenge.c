@@ -357,6 +357,20 @@ static void a_second_copy_that_fails_leaves_the_first_one_whole(void)
   scavenge_end();
 }
 
+/* A dataset whose renames fail has the place of a file, too, though nothing lies there yet. */
+static void a_place_that_a_rename_is_due_to_is_taken(void)
+{
+  int err = records_quiet(-1);
+
+  scavenge_begin(0);
+  prefix_killed_with(5, "other", "other/a", scavenge_files[0]);
+  CHECK_INT(unlink(records_at("ck/rank_0/part_0.txt.scr5.tmp")), 0);
+  CHECK_INT(scavenge_story(records_prefix), SCR_ERR_STATE);
+  CHECK(strstr(scr_err_text, "the newer dataset 5") != NULL && !scavenge_is_indexed());
+  scavenge_end();
+  records_quiet(err);
+}
+
 static void scavenge_whatever_fails(uint64_t containers)
 {
   int n, err;
@@ -421,6 +435,7 @@ static void test_scavenge(void)
   a_node_that_finds_no_space_for_all_its_files_leaves_none();
   what_gets_the_name_of_a_stage_in_use_is_not_touched();
   what_was_damaged_in_a_stage_is_made_again();
+  a_place_that_a_rename_is_due_to_is_taken();
   a_second_copy_that_fails_leaves_the_first_one_whole();
   so_is_one_into_containers();
 }
