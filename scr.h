@@ -347,13 +347,13 @@ SCR_API int SCR_Restart_ranks(int* ranks);
 ** VALID is 0 if this rank could not read its files.  Collective.
 **
 ** Errors: INVALID: a rank passed 0.  SCR_Have_restart then offers the next checkpoint: an older one and, after all
-** others, those that other jobs rejected.  In this job the rejected one is not offered again, unless the user
-** chooses it.  STATE, where the restart had begun: another number of ranks wrote the checkpoint, and the program has
-** neither asked for it nor routed all files.  This run does not offer it again then, either: it offers the next older
-** one, then none; other runs offer it.  No older one is offered if a file of it could not be taken out of a container,
-** as where a node has no room.  After a SCR_Start_restart that failed for a tracked file: the same error; this run then
-** offers none, unless the user chooses one.  A SCR_Route_file that has failed is no error of this call if its rank passes 1; its
-** message is printed here.  After SCR_SUCCESS the program goes on from the checkpoint.
+** others, those that other jobs rejected.  In this job the rejected one is not offered again, unless the user chooses
+** it.  STATE, where the restart had begun: another number of ranks wrote the checkpoint, and the program has neither
+** asked for it nor routed all files.  This run does not offer it again then, either: it offers the next older one, then
+** none; other runs offer it.  No older one is offered if a file of it could not be taken out of a container, as where a
+** node has no room.  After a SCR_Start_restart that failed for a tracked file: the same error; this run then offers
+** none, unless the user chooses one.  A SCR_Route_file that has failed is no error of this call if its rank passes 1;
+** its message is printed here.  After SCR_SUCCESS the program goes on from the checkpoint.
 */
 SCR_API int SCR_Complete_restart(int valid);
 
@@ -571,10 +571,11 @@ SCR_API int SCR_Get_regions(void);
 ** it) before it completes a checkpoint.  When all ranks have come, Complete_output of a checkpoint syncs the file and
 ** records its length; SCR_Start_restart from that checkpoint, by any number of ranks and also in runs that do not track
 ** it, cuts it back to this length.  So no line is there twice, and none is missing.  What is cut off goes to
-** PATH.scr-cut, or to a name that the message tells, if another user has taken that one.  If an earlier restart has cut off what followed it, and the program has appended nothing since, both
-** are there, so that all can be put back: cat PATH.scr-cut >>PATH.  Else it replaces what was there.  PATH.scr-cut.end
-** notes where the file ended.  Open the file after the restart, for appending; a run that starts from the beginning
-** empties it itself.  SCR_Finalize forgets the name.  Not collective; after SCR_Init.
+** PATH.scr-cut, or to a name that the message tells, if another user has taken that one.  If an earlier restart has cut
+** off what followed it, and the program has appended nothing since, both are there, so that all can be put back: cat
+** PATH.scr-cut >>PATH.  Else it replaces what was there.  PATH.scr-cut.end notes where the file ended.  Open the file
+** after the restart, for appending; a run that starts from the beginning empties it itself.  SCR_Finalize forgets the
+** name.  Not collective; after SCR_Init.
 **
 ** Errors: ARG: no PATH.  PATH: it is too long, or its last part, of more than 160 bytes; it is not below the prefix, or
 ** is of the library.  In Complete_output: IO: the file cannot be read, or is a link.  MISSING: it is no plain file.

@@ -2804,11 +2804,11 @@ typedef enum {
 
 /*
 ** Give the file PATH, open as FD, the group of its directory and the rights that SHARING says, if that group may write
-** to the directory: people who share a prefix can then replace each other's files.  With a list of users the mode of a
-** directory tells what any of them has, and the group may have less: then it counts only if the file has the list, too.
-** Unless IS_NEW, the file only loses rights, as somebody may have given a file of yours this name; one of another user
-** stays as it is.  In a directory like /tmp, with the sticky bit, where a store without directories may be, the file is
-** for its owner alone.
+** to the directory: people who share a prefix can then replace each other's files.  If the directory has a list of
+** users (an ACL), its mode shows the rights of the list, and the group counts only if the file has a list, too.  Unless
+** IS_NEW, rights are only taken away, as somebody may have given this name to another file of this user; a file of
+** another user stays as it is.  In a directory like /tmp, with the sticky bit, where a store without directories may
+** be, the file is for its owner alone.
 */
 SCR_FN void scr_file_share(int fd, const char* path, scr_sharing sharing, int is_new)
 {
@@ -3186,11 +3186,13 @@ SCR_FN void scr_hash_file_unlock(int* fd)
 
 /*
 ** The redundancy schemes, a row each: X(name, end of the names of its redundancy files, code, the most members of a set
-** that may be lost at once, the most members and losses together, or 0 for any number).  To add a scheme, add a row:
-** the parameters, the records, the names of redundancy files, the space that is asked for, encode, rebuild and scavenge
-** follow it.  (But for SINGLE and the default XOR, only scr_reddesc_limit names a scheme: one whose code has factors is
-** XOR where one member may be lost.)  A redundancy that no code of scr_code describes needs a new code: what it holds
-** is in scr_erasure_row, scr_erasure_part and scr_erasure_length, how it is computed in ENCODE and REBUILD OVER FILES.
+** that may be lost at once, the most members and losses together, or 0 for any number).  To add a scheme, add a row
+** behind SINGLE, which stays the first: the parameters, the records, the names of redundancy files, the space that is
+** asked for, encode, rebuild and scavenge follow it; the help texts of SCR_COPY_TYPE and CKPT name the schemes again.
+** (But for SINGLE and the default XOR, only scr_reddesc_limit names a scheme: one whose code has factors is XOR where
+** one member may be lost.)  A redundancy that no code of scr_code describes needs a new code: what asks for one is what
+** uses scr_scheme_copies; what it holds is in scr_erasure_row, scr_erasure_part and scr_erasure_length, how it is
+** computed in scr_erasure_make and ENCODE.
 */
 #define SCR_SCHEME_ROWS(X)                                                                                             \
   X(SINGLE, "single", NONE, 0, 0)                                                                                      \
@@ -4363,7 +4365,7 @@ SCR_FN int scr_params_check(const scr_hash* params)
 **   scr_identity   which dataset it is
 **   scr_desc       describes the dataset as a whole
 **   scr_file       one file of a rank
-**   scr_reddesc    how a dataset is protected, and by which ranks
+**   scr_reddesc    how a dataset is protected, and by which ranks; the schemes are SCR_SCHEME_ROWS of PARAMETERS
 **   scr_entry      what one rank, its owner, wrote of one dataset: desc, files, reddesc.  A filemap is a list of
 **                  entries; the header of a redundancy file describes members in another form of the same record.
 **
@@ -7489,10 +7491,10 @@ SCR_FN int scr_member_hole(scr_member* m, int kind, uint64_t at, size_t n)
 }
 
 /*
-** Read the N bytes at OFFSET of the symbol that M holds at position C into BUF, and return BUF; or where memory has
-** them already (W6); or NULL if M is sparse and the bytes are padding or lie in a hole.  If SUM is set, they count for
-** the checksums of their files.  If *RC is an error, or becomes one, BUF is filled with zeros, because others wait for
-** the bytes.
+** Read the N bytes at OFFSET of the symbol that M holds at position C into BUF.  Returns BUF; or a pointer into memory
+** that has the bytes already (W6); or NULL if M is sparse and the bytes are padding or lie in a hole.  If SUM is set,
+** they are added to the checksums of their files.  If *RC is an error, or becomes one, BUF is filled with zeros,
+** because others wait for the bytes.
 */
 SCR_FN const char* scr_member_load(scr_member* m, const scr_erasure* ec, int c, uint64_t offset, size_t n, char* buf,
                                    int sum, int* rc)
@@ -9151,6 +9153,9 @@ SCR_FN SCR_APART int scr_index_change(const char* prefix, void (*change)(scr_ind
 ** An object is a file of the dataset as a flush puts it on the prefix: a file there too, or packed into containers.
 ** What a flush makes is written under temporary names beside the final ones, and renamed once the index holds the
 ** dataset.  Every later operation on a dataset on the prefix works on its objects, and on files by scr_objects_walk.
+** An object has the same bytes as the file in the cache: SIZE and CRC are those of both.  (A flush that changes bytes,
+** as by compression, would need a second size and checksum here and in scr_copy_item, and places in containers that
+** are known only after the copy.)
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, file window, copies, records
 ** Offers     scr_prefix_place, scr_object, scr_objects, scr_objects_at; scr_summary_write, scr_summary_read,
@@ -13880,8 +13885,8 @@ SCR_FN int scr_rebuild_set(scr_rebuild* job, const char* set, const char* into)
 ** Offers     scr_extraction, scr_adoption; scr_scan_meet, scr_scan_add, scr_scan_extract, scr_hold_prefix,
 **            scr_make_map, scr_adopt_free, scr_adopt_file, scr_adopt
 ** Invariants
-**   B5  A dataset is entered into the index only if each of its files is whole, by size and checksum: files of the same
-**       names may be those of a newer dataset.
+**   B5  A dataset is entered into the index only if each of its files is whole, by size and checksum, because a file of
+**       the same name may belong to a newer dataset.
 ** Failure    An error code; the index, and all files, stay as they were.
 ** ====================================================================================================== */
 
@@ -14389,7 +14394,8 @@ SCR_FN int scr_adopt(scr_index* index, scr_adoption* a, int id, const char* name
 
 /* ==== 26 SCAVENGE =======================================================================================
 ** For commands only: one process makes a dataset on the prefix of what the nodes of a job that has ended still have of
-** it in their caches.
+** it in their caches.  Once the files are placed, it does what a flush does, by PREFIX: PUBLICATION; only the search
+** for the datasets that lose files, the map, and the flush file have functions of their own.
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, copies, erasure code, filemap,
 **            records, index, objects, rank2file map, datasets of the prefix, publication, flush file, rebuild over
@@ -15634,12 +15640,14 @@ SCR_FN void scr_regions_lend(const scr_regions* l, const char* path, const scr_b
 **   N1  Every wait is a loop of tests (scr_wait_done) or of probes, and calls scr_wait_idle, which yields the processor
 **       when nothing has arrived for a number of turns.
 **   N2  No rank needs memory in proportion to the number of ranks.
-**   N3  A vote returns the same code on every rank, unless MPI itself failed; what moves data returns each rank's own.
-**   N4  The first vote of all ranks of the world prints the messages that wait (E4), those of one line of the source as
-**       one: the first of them, and from how many ranks.
-**   N5  A rank on which a collective operation has failed takes part in none any more: no vote of one matter is
-**       combined with that of another.  One on which a message has failed takes part until the present call of the
-**       API ends, so that all ranks hear of it, and then in none: what comes late is not taken for another message.
+**   N3  A vote returns the same code on every rank, unless MPI itself failed.  A function that moves data returns the
+**       code of its own rank.
+**   N4  The first vote of all ranks of the world prints the messages that wait (E4).  Those that come from the same
+**       line of the source are printed once, with the number of ranks.
+**   N5  After a collective operation has failed on a rank, this rank takes part in no other one, so that votes on
+**       different questions are never combined.  After a message has failed, the rank takes part until the present call
+**       of the API ends, so that all ranks learn of it, and then in no other operation, so that a late message is not
+**       taken for another one.
 ** Failure    SCR_ERR_MPI; the communicator's error handler is MPI_ERRORS_RETURN.
 ** ====================================================================================================== */
 
@@ -18490,9 +18498,9 @@ SCR_FN scr_encode_slot* scr_encoder_slot(scr_encoder* c, uint64_t round, int red
 }
 
 /*
-** Part E of step S of a round: each member sends to the member S-E to its right, for that one's task E, and receives
-** for its own task E.  In all parts of a step it sends the same symbol, whose position depends on S alone; it is read
-** once.
+** Part E of step S of a round: each member sends to the member S-E places to its right, for task E of that member, and
+** receives for its own task E.  In all parts of a step it sends the same symbol, whose position depends on S alone; it
+** is read once.
 */
 SCR_FN void scr_encoder_step(scr_encoder* c, uint64_t round, int s, int e)
 {
@@ -19101,13 +19109,13 @@ SCR_FN int scr_encode_protect(const scr_encode* x, int n, scr_entry** e)
 
 /*
 ** Rebuild what the members of a set have lost: LOST has the bits of SCR_LOST_x of each.  E are the N entries of the
-** members that this rank acts for, in any order, each with e->red, e->desc and the files that it still has: files of a
-** lost kind have been removed (scr_entry_forget).
+** members that this rank acts for, in any order, each with e->red, e->desc and the files that it still has: it lists no
+** files of a kind that was lost any more (scr_entry_forget).
 **
 ** Collective over the runners of X; returns this rank's code, on which the caller agrees.  On success the entries list
 ** all files, which are in their places.  On any error the entries may list files that are not there; no file has been
 ** replaced, unless the last step has failed, which only renames files into place.  SCR_ERR_LOST if the scheme cannot
-** rebuild so much; SCR_ERR_CRC, and a call of damage, where the check of the checksums finds that one is wrong.
+** rebuild so much; SCR_ERR_CRC if a checksum is wrong, and then x->damage is called.
 */
 SCR_FN int scr_encode_recover(const scr_encode* x, int n, scr_entry** e, const int64_t* lost)
 {
@@ -19135,8 +19143,9 @@ SCR_FN int scr_encode_recover(const scr_encode* x, int n, scr_entry** e, const i
 ** Invariants
 **   G1  Only files below the dataset's own directory are deleted, whatever a record says.
 **   G2  Nothing is deleted while scr_oom is set: without memory we cannot tell what else needs a file.
-**   G3  What the helper removes behind the application is on disk as LEAVING until it is gone: a kill leaves what the
-**       next run removes.  Whatever writes the filemap, or needs the space, waits for it.
+**   G3  Before the helper removes files while the application computes, their entry is marked LEAVING on disk: after a
+**       kill, the next run removes the rest.  Any function that writes the filemap, or needs the space, waits for the
+**       helper.
 ** Failure    A file that cannot be removed stays, without a record.  Without memory all stays, with its record (G2).
 ** ====================================================================================================== */
 
@@ -19925,10 +19934,11 @@ SCR_FN int scr_move_check(const scr_move* m, int check)
 ** what is known about it.  Its RUNNER is the rank that holds its files in this run: the owner itself, if as many ranks
 ** wrote the dataset; else the rank that has most of its files, so that these stay where they are, or the registrar.
 **
-** Six steps for each dataset, newest first: (1) announce: each rank tells the registrars what it holds; (2) judge: they
-** choose the source and the runner of each owner, tell those of the same set, and find out whether what is lost can be
-** rebuilt; (3) assign: the runners get their owners, the sources what they have to send; (4) bring the files to their
-** runners; (5) rebuild what is lost; (6) commit, and delete the other copies.
+** Six steps for each dataset, newest first; one that step 2 finds hopeless is set aside, and the next one follows.
+** (1) announce: each rank tells the registrars what it holds; (2) judge: they choose the source and the runner of each
+** owner, tell those of the same set, and find out whether what is lost can be rebuilt; (3) assign: the runners get
+** their owners, the sources what they have to send; (4) bring the files to their runners; (5) rebuild what is lost; (6)
+** commit, and delete the other copies.
 **
 ** Uses       errors, memory, hash, dataset, kernels, erasure code, filemap, MPI helpers, state, encode, cache, move
 ** Offers     scr_recovery_is_leaving, scr_recovery_stamp, scr_recovery_all, scr_recovery_mend
@@ -23590,9 +23600,9 @@ SCR_FN int scr_read_is_foreign(void)
 
 /*
 ** The application goes on from the checkpoint that is read in place.  If another number of ranks wrote it, that is an
-** error unless it asked how many, or some rank has asked for each of its files: a program that is not prepared for that
-** would go on with a part.  IF_ANY: no error if no rank has asked for a file.  Collective over the world; the same code
-** everywhere.
+** error, unless the application has called SCR_Restart_ranks, or each file of the checkpoint was asked for by some
+** rank: a program that does not expect another number of ranks would go on with only some of the files.  IF_ANY: no
+** error if no rank has asked for a file.  Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_read_accept(int if_any)
 {
@@ -23733,19 +23743,20 @@ SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
 }
 
 /* ==== 40 RESTART CHOICE =================================================================================
-** Which checkpoint is offered to the application.  Rank 0 applies this rule in scr_restart_candidate, from the states
-** of THE RUNTIME STATE, the index, and the user's choice:
+** Which checkpoint is offered to the application.  Rank 0 applies this rule in scr_restart_candidate, but for 6, which
+** is in scr_restart_load, from the states of THE RUNTIME STATE, the index, and the user's choice:
 **
-**   1. If the user asks for a name (SCR_Current, SCR_CURRENT): the newest checkpoint with this name of which cache or
-**      index have all files; else the newest in the directory of this name in the index.
+**   1. If the program asks for a name (SCR_Current): the newest checkpoint with this name whose files are all in the
+**      cache, or all listed by the index; else the newest in the directory of this name in the index.  What SCR_CURRENT
+**      names is found in the same way (scr_restart_choose), and is CURRENT then.
 **   2. Else, if the user chose CURRENT: that one, unless a checkpoint that was written after it was served is WHOLE.
-**      If it cannot be loaded, none is offered in its place until a run has served it once; after that, older ones are.
+**      If it cannot be loaded, no other is offered until a run has served this choice once; then older ones are.
 **   3. Else the newest checkpoint that is WHOLE in the cache, or good in the index and not passed over.
 **   4. Else the newest one that the application rejected, but only in other jobs (REJECTED_BEFORE).
-**   5. If cache and index have the same dataset, it is used from the cache.  Without SCR_FETCH only the cache counts.
-**   6. If one is rejected, or cannot be loaded, the search goes on below it by the rules 3 and 4; but not if it is
-**      whole in the cache, and only the prefix, on which it is to be read, cannot take it; nor if it is whole on the
-**      prefix, or can be made so in the cache, and only room is missing there.
+**   5. If cache and index have the same dataset, it is used from the cache.  With SCR_FETCH=0 only that is searched.
+**   6. If one is rejected, or cannot be loaded, the search goes on below it by the rules 3 and 4.  It stops if the one
+**      is whole in the cache, but cannot be written to the prefix to be read there; or if it is whole on the prefix, or
+**      could be rebuilt in the cache, and only room in the cache is missing.
 **      If none is left although complete ones exist, SCR_Have_restart and SCR_Start_output return an error, until a
 **      fresh start is asked for.
 **   7. A fresh start offers nothing but what the user chooses.
@@ -23757,6 +23768,7 @@ SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
 **            scr_restart_choose_by_parameter, scr_restart_wish_is_rejected, scr_restart_begin_anew
 ** Invariants
 **   Z1  A value of SCR_CURRENT or SCR_FRESH_START is served once in a job: the index records the value and the job.
+**       (But SCR_CURRENT is tried again if this job has rejected what it names, and nothing else can be loaded.)
 **   Z2  The user's choice holds until a run has served it and completed a newer checkpoint.
 ** Failure    A checkpoint that cannot be loaded is an error only if the program names it; scr.tried has the reason.
 ** ====================================================================================================== */
@@ -25777,6 +25789,10 @@ SCR_FN int scr_need_decide(void)
 /* ==== 43 START OF A RUN =================================================================================
 ** What SCR_Init does: it brings up the world, looks at the cache and the prefix, and loads a checkpoint.
 **
+** The order is that of scr_start_run and scr_run_find_checkpoint: the lock and the parameters, the world, daemons that
+** still copy, the filemaps, recovery of the cache, renames that are due on the prefix, purge, a fresh start, what the
+** prefix has, SCR_CURRENT, the checkpoint to restart from, flushes that are due.
+**
 ** Uses       platform, errors, memory, hash, parameters, dataset, filemap, records, index, datasets of the prefix,
 **            flush file, halt file, log, MPI helpers, world, state, cache, filemaps of a node, recovery of all,
 **            flush, asynchronous flush, restart choice, run, halt
@@ -26495,8 +26511,8 @@ SCR_FN int scr_start_run(MPI_Comm comm)
 **            filemap, objects, log, MPI helpers, world, state, encode, cache, flush, asynchronous flush, room, fetch,
 **            restart choice, run, halt
 ** Offers     scr_route_rel, scr_route_own, scr_route_new, scr_route_loaded, scr_route_plain, scr_pass_on,
-**            scr_open_fails, scr_open_failed, scr_accept_loaded, scr_reject_loaded, scr_give_up_loaded, scr_start, scr_names_twice,
-**            scr_complete
+**            scr_open_fails, scr_open_failed, scr_accept_loaded, scr_reject_loaded, scr_give_up_loaded, scr_start,
+**            scr_names_twice, scr_complete
 ** Invariants
 **   O2  A dataset is committed on no rank before it is protected on all.
 ** Failure    An error code, agreed on over the world.
@@ -26742,8 +26758,8 @@ SCR_FN int scr_accept_loaded(void)
 
 /*
 ** INVALID ranks could not use the loaded checkpoint: this run offers an older one; returns SCR_ERR_INVALID.  It is
-** recorded as rejected, unless that says nothing about it: another number of ranks wrote it, and no rank of this run
-** has asked for that number; or a node had no place for a file of it, and then no older one takes its place either.
+** recorded as rejected, unless the failure does not show that it is bad: another number of ranks wrote it, and no rank
+** of this run has asked for that number; or a node had no place for a file of it, and then no older one is offered.
 ** Collective over the world.
 */
 SCR_FN int scr_reject_loaded(int invalid)
@@ -26786,8 +26802,8 @@ SCR_FN int scr_reject_loaded(int invalid)
 }
 
 /*
-** SCR_Start_restart has failed, and the program has tried the loaded checkpoint all the same: this run offers neither it
-** nor an older one.  Returns the error of SCR_Start_restart.  Collective over the world; the same code everywhere.
+** SCR_Start_restart has failed, and the program has tried the loaded checkpoint all the same: this run offers neither
+** it nor an older one.  Returns the error of SCR_Start_restart.  Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_give_up_loaded(void)
 {
@@ -27957,7 +27973,7 @@ SCR_FN int scr_track_name(const char* tmp, char* cut)
   return 0;
 }
 
-/* Returns 1 if one directory has FILE as PATH, and KEPT as CUT, beside it: others may exchange directories meanwhile. */
+/* Returns 1 if one directory has FILE as PATH and KEPT as CUT, beside it: others may exchange directories meanwhile. */
 SCR_FN int scr_track_together(const char* path, const struct stat* file, const char* cut, const struct stat* kept)
 {
   const char* name;
