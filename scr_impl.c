@@ -361,13 +361,17 @@ SCR_FN size_t scr_fence_length(const char* path, const scr_fence** which)
   return longest;
 }
 
-/* Open the directory that F fences; -1 and ESTALE if its name now leads to another directory, ELOOP if to a link. */
+/*
+** Open the directory that F fences; -1 and ESTALE if its name now leads to another directory, or to none: nobody knows
+** then which files are in it.  ELOOP if it leads to a link.
+*/
 SCR_FN int scr_fence_root(const scr_fence* f)
 {
   struct stat st;
   int         fd = openat(AT_FDCWD, f->dir, SCR_O_DIR | (f->plain ? O_NOFOLLOW : 0));
 
   if (fd < 0 && f->plain && errno == ENOTDIR) errno = ELOOP;
+  if (fd < 0 && f->pinned && errno == ENOENT) errno = ESTALE;
   if (fd < 0 || !f->pinned || (fstat(fd, &st) == 0 && scr_stat_same(&st, &f->is))) return fd;
   errno = ESTALE;
   return scr_fence_close(fd, -1);
@@ -7644,11 +7648,12 @@ SCR_FN void scr_member_end(scr_member* m)
 **
 **   RANK/<owner>/DSET/<id>/{DSETDESC, REDDESC, FLUSH, FILES, FILE/<path>/META, ...}   an entry (DATASET)
 **   DSET/<id>/RANK/<owner>                                                            index by dataset
+**   PREFIX, REAL, IDENTITY                                                            for when prefix.scrinfo is lost
 **
 ** Uses       errors, memory, hash, hash files, dataset
 ** Offers     scr_filemap; scr_filemap_clear, scr_filemap_by_id, scr_filemap_find, scr_filemap_remove, scr_filemap_put,
 **            scr_filemap_merge, scr_filemap_to_hash, scr_filemap_from_hash, scr_filemap_write, scr_filemap_read,
-**            scr_filemap_files
+**            scr_filemap_files, scr_filemap_find_prefix
 ** Invariants
 **   F1  A filemap holds at most one entry for each dataset id and owner, because its file can hold only one.
 **   F2  The second index, DSET, is computed when the file is written, and is not read.
@@ -7778,12 +7783,16 @@ SCR_FN int scr_filemap_from_hash(const scr_hash* h, scr_filemap* map)
   return rc;
 }
 
-/* Replace the file PATH by MAP atomically, with file paths on the node of HOME. */
-SCR_FN int scr_filemap_write(const char* path, const scr_filemap* map, const scr_home* home)
+/*
+** Replace the file PATH by MAP atomically, with file paths on the node of HOME.  OF is the record of the prefix to
+** which the datasets belong, or NULL.
+*/
+SCR_FN int scr_filemap_write(const char* path, const scr_filemap* map, const scr_home* home, const scr_hash* of)
 {
   scr_hash* h = scr_hash_new();
   int       rc = scr_filemap_to_hash(map, home, h);
 
+  scr_hash_merge(h, of);
   if (rc == SCR_SUCCESS) rc = scr_hash_file_write(path, h);
   scr_hash_delete(&h);
   return rc;
@@ -7830,6 +7839,32 @@ SCR_FN int scr_filemap_files(const char* dir, const scr_hash* master, scr_hash* 
   if (rc == SCR_SUCCESS && errno != 0) rc = SCR_ERRNO("cannot read the directory %s", dir);
   if (d != NULL) closedir(d);
   return rc;
+}
+
+/*
+** Add to H the record of the prefix to which the datasets in the control directory DIR belong, as the first filemap
+** that has one says; nothing if there is none, or older versions wrote them all.
+*/
+SCR_FN void scr_filemap_find_prefix(const char* dir, scr_hash* h)
+{
+  static const char* const key[] = {"PREFIX", "REAL", "IDENTITY"};
+  scr_hash *               names = scr_hash_new(), *map;
+  const scr_hash_elem*     e;
+  const char*              value;
+  scr_err_record           why;
+  int                      i, found = 0;
+
+  scr_err_save(&why);
+  scr_filemap_files(dir, NULL, names);
+  for (e = scr_hash_elem_first(names); e != NULL && !found; e = scr_hash_elem_next(e)) {
+    map = scr_hash_new();
+    found = scr_hash_file_read(scr_hash_elem_key(e), map) == SCR_SUCCESS && scr_hash_get(map, "PREFIX") != NULL;
+    for (i = 0; i < 3 && found; i++)
+      if ((value = scr_hash_elem_get_first_val(map, key[i])) != NULL) scr_hash_util_set_str(h, key[i], value);
+    scr_hash_delete(&map);
+  }
+  scr_hash_delete(&names);
+  scr_err_restore(&why);
 }
 
 /* ==== 14 PREFIX: RECORDS ==============================================================================
@@ -9162,9 +9197,9 @@ SCR_FN SCR_APART int scr_index_change(const char* prefix, void (*change)(scr_ind
 **            scr_summary_path, scr_prefix_locate, scr_prefix_rel, scr_objects_free, scr_objects_add_owner,
 **            scr_objects_add, scr_object_name_tmp, scr_objects_add_entry, scr_object_place, scr_object_path,
 **            scr_object_is_kept, scr_object_extents, scr_object_narrow, scr_objects_hide, scr_objects_pack,
-**            scr_objects_walk, scr_objects_path, scr_object_has_crc, scr_object_copy, scr_object_check,
-**            scr_objects_dirs, scr_objects_sync, scr_objects_rename, scr_objects_remove_tmp, scr_objects_delete,
-**            scr_objects_prune
+**            scr_objects_walk, scr_objects_fits, scr_objects_path, scr_object_has_crc, scr_object_copy,
+**            scr_object_check, scr_objects_dirs, scr_objects_sync, scr_objects_rename, scr_objects_remove_tmp,
+**            scr_objects_delete, scr_objects_prune
 ** Invariants
 **   X5  A path in a metadata file is used only if it stays below the prefix.
 ** Failure    Files stay as they were, or are fully replaced.
@@ -9561,6 +9596,12 @@ SCR_FN int scr_objects_walk(const scr_objects* l, scr_objects_at* at)
   return 0;
 }
 
+/* Returns 1 if a file of SIZE bytes can be the file AT, of which a container may hold parts of other lists. */
+SCR_FN int scr_objects_fits(const scr_objects_at* at, uint64_t size)
+{
+  return at->o->packed.n == 0 ? size == at->least : size >= at->least;
+}
+
 /* The path of the file AT of dataset ID, under its final or its temporary name. */
 SCR_FN int scr_objects_path(const scr_objects_at* at, const char* prefix, int id, int temporary, char* path, size_t n)
 {
@@ -9647,7 +9688,7 @@ SCR_FN int scr_objects_is_renamed(const scr_objects_at* at, const char* prefix, 
   if (at->o->packed.n == 0)
     return scr_object_check(at->o, prefix, id, SCR_NAMES_FINAL, "it is not the file that an interrupted flush wrote");
   rc = scr_file_size(to, &is); /* the checksums of a container are those of many objects */
-  if (rc != SCR_SUCCESS || is >= at->least) return rc;
+  if (rc != SCR_SUCCESS || scr_objects_fits(at, is)) return rc;
   return SCR_ERR(SCR_ERR_MISSING, "%s has only %" PRIu64 " bytes", to, is);
 }
 
@@ -10244,7 +10285,7 @@ SCR_FN int scr_names_read(const char* prefix, const scr_prefix_place* place, int
 
 /* ---- what others may have removed ---- */
 
-/* SCR_ERR_MISSING if a file of L, below the prefix ARG, is not there, or has lost bytes. */
+/* SCR_ERR_MISSING if a file of L, below the prefix ARG, is not there, or has another size. */
 SCR_FN int scr_prefix_look_leaf(const scr_objects* l, void* arg)
 {
   char           path[SCR_MAX_FILENAME];
@@ -10256,8 +10297,8 @@ SCR_FN int scr_prefix_look_leaf(const scr_objects* l, void* arg)
     rc = scr_objects_path(&at, (const char*)arg, l->id, 0, path, sizeof path);
     there = rc == SCR_SUCCESS && stat(path, &st) == 0;
     if (rc == SCR_SUCCESS && !there && errno != ENOENT && errno != ENOTDIR) rc = SCR_ERRNO("cannot look at %s", path);
-    else if (rc == SCR_SUCCESS && (!there || (uint64_t)st.st_size < at.least))
-      rc = SCR_ERR(SCR_ERR_MISSING, "%s is missing, or has lost bytes", path);
+    else if (rc == SCR_SUCCESS && !(there && scr_objects_fits(&at, (uint64_t)st.st_size)))
+      rc = SCR_ERR(SCR_ERR_MISSING, "%s is missing, or has another size", path);
   }
   return rc;
 }
@@ -11016,7 +11057,7 @@ SCR_FN int scr_publish_see_leaf(const scr_objects* l, void* arg)
   while (rc == SCR_SUCCESS && scr_objects_walk(l, &at)) {
     rc = scr_objects_path(&at, s->prefix, l->id, 0, path, sizeof path);
     if (rc == SCR_SUCCESS) rc = scr_file_size(path, &is);
-    if (rc == SCR_SUCCESS && is < at.least) rc = SCR_ERR(SCR_ERR_MISSING, "%s is too short", path);
+    if (rc == SCR_SUCCESS && !scr_objects_fits(&at, is)) rc = SCR_ERR(SCR_ERR_MISSING, "%s has another size", path);
     if (rc == SCR_SUCCESS) rc = scr_objects_path(&at, s->prefix, l->id, 1, path, sizeof path);
     if (rc == SCR_SUCCESS) s->renamed += scr_os.lstat(path, &st) < 0;
   }
@@ -13882,8 +13923,8 @@ SCR_FN int scr_rebuild_set(scr_rebuild* job, const char* set, const char* into)
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, records, index, objects,
 **            rank2file map, datasets of the prefix, publication
-** Offers     scr_extraction, scr_adoption; scr_scan_meet, scr_scan_add, scr_scan_extract, scr_hold_prefix,
-**            scr_make_map, scr_adopt_free, scr_adopt_file, scr_adopt
+** Offers     scr_extraction, scr_adoption; scr_scan_meet, scr_scan_add, scr_scan_restore, scr_scan_extract,
+**            scr_hold_prefix, scr_make_map, scr_adopt_free, scr_adopt_file, scr_adopt
 ** Invariants
 **   B5  A dataset is entered into the index only if each of its files is whole, by size and checksum, because a file of
 **       the same name may belong to a newer dataset.
@@ -14073,6 +14114,29 @@ SCR_FN int scr_scan_add(scr_index* index, const char* dir, scr_desc* desc)
   if (rc == SCR_SUCCESS && !temporary) scr_index_note_renamed(index, desc->identity.id, dir);
   if (rc == SCR_SUCCESS) scr_scan_forget_moved(index, desc, dir);
   return rc;
+}
+
+/* Enter the dataset in DIR into the index ARG, if it can be read. */
+SCR_FN void scr_scan_restore_one(const char* dir, void* arg)
+{
+  scr_desc desc;
+
+  if (scr_scan_add((scr_index*)arg, dir, &desc) != SCR_SUCCESS) scr_warn("%s is not added: %s", dir, scr_err_text);
+}
+
+/*
+** If PREFIX has no index, make one of all datasets that lie there: one with a single dataset, that is to be entered
+** next, would hide the others.  The caller holds the lock of the prefix.
+*/
+SCR_FN int scr_scan_restore(const char* prefix)
+{
+  scr_index index;
+  int       rc;
+
+  if (!scr_index_is_missing(prefix)) return SCR_SUCCESS;
+  rc = scr_index_open(&index, prefix);
+  if (rc == SCR_SUCCESS) scr_prefix_walk(prefix, "", INT_MAX, NULL, scr_scan_restore_one, &index);
+  return scr_index_close(&index, rc, 1);
 }
 
 /* A request to take files of a dataset out of the prefix. */
@@ -14543,7 +14607,7 @@ SCR_FN int scr_stage_write(const char* stage, const scr_entry* e)
   if (bare != NULL) scr_reddesc_free(&bare->red);
   if (rc == SCR_SUCCESS) rc = scr_filemap_put(&map, bare);
   else scr_entry_free(&bare);
-  if (rc == SCR_SUCCESS) rc = scr_filemap_write(path, &map, &nowhere);
+  if (rc == SCR_SUCCESS) rc = scr_filemap_write(path, &map, &nowhere, NULL);
   scr_filemap_clear(&map);
   return rc;
 }
@@ -15183,7 +15247,8 @@ SCR_FN int scr_scavenge_finish(scr_scavenge* s)
 
   if (scr_prefix_finish_all(s->prefix) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
   if (!scr_scavenge_is_indexed(s)) {
-    rc = scr_scavenge_begin(s);
+    rc = scr_scan_restore(s->prefix);
+    if (rc == SCR_SUCCESS) rc = scr_scavenge_begin(s);
     if (rc == SCR_SUCCESS) rc = scr_scavenge_rebuild(s);
     if (rc == SCR_SUCCESS) rc = scr_scavenge_commit(s);
   } else {
@@ -16460,7 +16525,7 @@ SCR_FN int scr_meet(MPI_Comm comm)
 ** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, records, MPI helpers
 ** Offers     scr_groupdesc, scr_storedesc, scr_world; scr_groupdescs_from_name, scr_storedescs_from_name,
 **            scr_transfer_of_vendor, scr_reddesc_alone, scr_reddescs_are_lines, scr_flags_line,
-**            scr_reddesc_for_dataset, scr_world_free, scr_world_job_key, scr_world_create
+**            scr_reddesc_for_dataset, scr_dir_owner_record, scr_world_free, scr_world_job_key, scr_world_create
 ** Invariants
 **   L1  When a redundancy set is formed, no two of its members are in the same failure group.
 **   L2  Every directory that the library makes below a base satisfies D5.
@@ -16794,8 +16859,8 @@ SCR_FN int scr_dir_names_us(const scr_world* w, const scr_hash* record)
 /*
 ** Find out from the record in DIR to whom it belongs: *STATE becomes OURS, FREE or OTHER.  An identity that is not
 ** known, here or there, equals any: older versions did not record it.  *COMPLETE is 1 if the record needs no change;
-** *REMADE is 1 if the directory is that of an earlier prefix at the same path.  A damaged record is none.  One that
-** cannot be read is an error: it may be that of another prefix.
+** *REMADE is 1 if the directory is that of an earlier prefix at the same path.  In place of a record that is lost or
+** damaged the filemaps tell.  One that cannot be read is an error: it may be that of another prefix.
 */
 SCR_FN int scr_dir_owner(const scr_world* w, const char* dir, scr_dir_state* state, int* complete, int* remade)
 {
@@ -16803,27 +16868,32 @@ SCR_FN int scr_dir_owner(const scr_world* w, const char* dir, scr_dir_state* sta
   scr_hash*   h = scr_hash_new();
   struct stat st;
   const char *path, *id;
-  int         rc = scr_dir_file(dir, "prefix.scrinfo", file);
+  int         damaged, lost, rc = scr_dir_file(dir, "prefix.scrinfo", file);
 
   *state = SCR_DIR_FREE;
   *complete = *remade = 0;
   if (rc == SCR_SUCCESS) rc = scr_dir_file_check(file);
   if (rc == SCR_SUCCESS) rc = scr_hash_file_read(file, h);
-  if (rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC)
-    scr_warn_each("%s; it is written again, for %s", scr_err_text, w->prefix);
-  if (rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC || rc == SCR_ERR_NOT_FOUND || scr_os.lstat(file, &st) < 0)
+  damaged = rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC;
+  lost = damaged || rc == SCR_ERR_NOT_FOUND || scr_os.lstat(file, &st) < 0;
+  if (lost) {
     rc = SCR_SUCCESS;
+    scr_hash_unset_all(h);
+    scr_filemap_find_prefix(dir, h);
+  }
   path = rc == SCR_SUCCESS ? scr_hash_elem_get_first_val(h, "PREFIX") : NULL;
   id = scr_hash_str_or(h, "IDENTITY", "");
   if (path != NULL) {
     int same = strcmp(path, w->prefix) == 0;
     int differs = *id && *w->prefix_id && strcmp(id, w->prefix_id) != 0 && !w->prefix_adopts;
     *remade = same && differs;
-    *complete = *w->prefix_id == '\0' || /* without one, that of the record stays; older versions knew no real path */
-                (same && strcmp(id, w->prefix_id) == 0 &&
-                 strcmp(scr_hash_str_or(h, "REAL", w->prefix_real), w->prefix_real) == 0);
+    *complete =
+        !lost && (*w->prefix_id == '\0' || /* without one, that of the record stays; older versions knew no real path */
+                  (same && strcmp(id, w->prefix_id) == 0 &&
+                   strcmp(scr_hash_str_or(h, "REAL", w->prefix_real), w->prefix_real) == 0));
     *state = differs || !scr_dir_names_us(w, h) ? SCR_DIR_OTHER : SCR_DIR_OURS;
   }
+  if (damaged && *state != SCR_DIR_OTHER) scr_warn_each("%s; it is written again, for %s", scr_err_text, w->prefix);
   scr_hash_delete(&h);
   return rc;
 }
@@ -16844,16 +16914,24 @@ SCR_FN int scr_dir_try(scr_world* w, const char* dir, scr_dir_state* state, char
   return SCR_SUCCESS;
 }
 
-/* Record the prefix in DIR, whose lock is held. */
-SCR_FN int scr_dir_record(const scr_world* w, const char* dir)
+/* The record of the prefix, to which what this run has in its directories belongs. */
+SCR_FN scr_hash* scr_dir_owner_record(const scr_world* w)
 {
-  char      file[SCR_MAX_FILENAME];
   scr_hash* h = scr_hash_new();
-  int       rc = scr_dir_file(dir, "prefix.scrinfo", file);
 
   scr_hash_util_set_str(h, "PREFIX", w->prefix);
   if (*w->prefix_real) scr_hash_util_set_str(h, "REAL", w->prefix_real);
   if (*w->prefix_id) scr_hash_util_set_str(h, "IDENTITY", w->prefix_id);
+  return h;
+}
+
+/* Record the prefix in DIR, whose lock is held. */
+SCR_FN int scr_dir_record(const scr_world* w, const char* dir)
+{
+  char      file[SCR_MAX_FILENAME];
+  scr_hash* h = scr_dir_owner_record(w);
+  int       rc = scr_dir_file(dir, "prefix.scrinfo", file);
+
   if (rc == SCR_SUCCESS) rc = scr_hash_file_write(file, h);
   scr_hash_delete(&h);
   return rc;
@@ -17570,16 +17648,16 @@ typedef struct {
   int              id; /* 0: there is none */
   scr_desc         desc;
   scr_prefix_place place;
-  int              buckets;        /* of the directory of its names; 0: there is none */
-  int              files;          /* that its ranks wrote */
-  scr_objects      own;            /* those of this rank's share of its ranks */
-  int              bucket;         /* the one that was read last, */
-  scr_objects      names;          /* and its objects */
-  scr_hash*        asked;          /* paths below the prefix that this rank has routed */
-  int              ranks_asked;    /* 1: the application knows how many ranks wrote it */
-  char no_place[SCR_MAX_FILENAME]; /* a file that this node has failed to take out of a container; "" if none */
-  int  accepted;                   /* 1: SCR_Complete_restart has accepted it */
-  int  over;                       /* 1: the run ends */
+  int              buckets;       /* of the directory of its names; 0: there is none */
+  int              files;         /* that its ranks wrote */
+  scr_objects      own;           /* those of this rank's share of its ranks */
+  int              bucket;        /* the one that was read last, */
+  scr_objects      names;         /* and its objects */
+  scr_hash*        asked;         /* paths below the prefix that this rank has routed */
+  int              ranks_asked;   /* 1: the application knows how many ranks wrote it */
+  char not_had[SCR_MAX_FILENAME]; /* a file that this rank has asked for and did not get, for a reason of this run */
+  int  accepted;                  /* 1: SCR_Complete_restart has accepted it */
+  int  over;                      /* 1: the run ends */
 } scr_reading;
 
 /* What the helper removes behind the application.  All zeros: nothing. */
@@ -18035,10 +18113,12 @@ SCR_FN void scr_removal_start(scr_hash* paths)
 /* Write the filemap of this rank to the control directory (S2). */
 SCR_FN int scr_map_write(void)
 {
-  int rc;
+  scr_hash* of = scr_dir_owner_record(&scr.world);
+  int       rc;
 
   scr_removal_wait();
-  rc = scr_filemap_write(scr.map_file, &scr.map, &scr.world.home);
+  rc = scr_filemap_write(scr.map_file, &scr.map, &scr.world.home, of);
+  scr_hash_delete(&of);
   if (rc == SCR_SUCCESS) scr.map_is_behind = 0;
   return rc;
 }
@@ -19712,6 +19792,7 @@ SCR_FN int scr_recovery_scatter(scr_spare spare)
   scr_filemap    all = {NULL, 0}, none = {NULL, 0};
   scr_hash*      names;
   scr_hash_elem* e;
+  scr_hash*      of;
   char           merged[SCR_MAX_FILENAME] = "";
   int            k, rc, err, moved = 0;
 
@@ -19731,7 +19812,9 @@ SCR_FN int scr_recovery_scatter(scr_spare spare)
   }
   if (rc == SCR_SUCCESS && all.n > 0 && moved) {
     rc = scr_fmt(merged, sizeof merged, "%s/filemap_all.scrinfo", scr.world.cntl);
-    if (rc == SCR_SUCCESS) rc = scr_filemap_write(merged, &all, &scr.world.home);
+    of = scr_dir_owner_record(&scr.world);
+    if (rc == SCR_SUCCESS) rc = scr_filemap_write(merged, &all, &scr.world.home, of);
+    scr_hash_delete(&of);
     if (rc == SCR_ERR_SPACE && spare != SCR_SPARE_ALL)
       rc = SCR_SUCCESS; /* nothing else can go: a crash may lose some */
   }
@@ -23503,31 +23586,35 @@ SCR_FN int scr_read_extract(const scr_object* o, char* file)
   return rc;
 }
 
+/* FILE receives the path of O, a file of dataset ID, which must have its size there. */
+SCR_FN int scr_read_plain(const scr_object* o, int id, char* file)
+{
+  struct stat st;
+  int         fd = -1, rc = scr_object_path(o, scr.world.prefix, id, 0, file, SCR_MAX_FILENAME);
+
+  if (rc == SCR_SUCCESS) rc = scr_file_open(file, &fd); /* by a link of the user's, as a fetch */
+  if (rc == SCR_SUCCESS && fstat(fd, &st) < 0) rc = SCR_ERRNO("cannot look at %s", file);
+  if (rc == SCR_SUCCESS && (uint64_t)st.st_size != o->size)
+    rc = SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes now, not %" PRIu64 ": it was changed", file,
+                 (uint64_t)st.st_size, o->size);
+  if (fd >= 0) scr_os.close(fd);
+  return rc;
+}
+
 /* Give ARG, a wanted file, its path if it is one of L. */
 SCR_FN int scr_read_visit(const scr_objects* l, void* arg)
 {
   scr_read_wanted* w = (scr_read_wanted*)arg;
-  struct stat      st;
-  int              i, fd = -1, rc = SCR_SUCCESS;
+  int              i, rc = SCR_SUCCESS;
 
   for (i = 0; i < l->n && !w->found; i++) {
     const scr_object* o = &l->object[i];
     if (o->redundant || strcmp(o->rel, w->rel) != 0) continue;
     w->found = 1;
-    if (o->packed.n > 0) {
-      rc = scr_read_extract(o, w->file);
-      if (rc == SCR_ERR_SPACE || rc == SCR_ERR_IO || rc == SCR_ERR_MEM || rc == SCR_ERR_UNSAFE || rc == SCR_ERR_PATH)
-        snprintf(scr.reading.no_place, sizeof scr.reading.no_place, "%s", o->rel);
-      else if (strcmp(scr.reading.no_place, o->rel) == 0) *scr.reading.no_place = '\0';
-      return rc;
-    }
-    rc = scr_object_path(o, scr.world.prefix, l->id, 0, w->file, SCR_MAX_FILENAME);
-    if (rc == SCR_SUCCESS) rc = scr_file_open(w->file, &fd); /* by a link of the user's, as a fetch */
-    if (rc == SCR_SUCCESS && fstat(fd, &st) < 0) rc = SCR_ERRNO("cannot look at %s", w->file);
-    if (rc == SCR_SUCCESS && (uint64_t)st.st_size != o->size)
-      rc = SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes now, not %" PRIu64 ": it was changed", w->file,
-                   (uint64_t)st.st_size, o->size);
-    if (fd >= 0) scr_os.close(fd);
+    rc = o->packed.n > 0 ? scr_read_extract(o, w->file) : scr_read_plain(o, l->id, w->file);
+    if (rc != SCR_SUCCESS && rc != SCR_ERR_CRC && rc != SCR_ERR_FORMAT)
+      snprintf(scr.reading.not_had, sizeof scr.reading.not_had, "%s", o->rel);
+    else if (strcmp(scr.reading.not_had, o->rel) == 0) *scr.reading.not_had = '\0';
   }
   return rc;
 }
@@ -23850,7 +23937,8 @@ typedef struct {
   char     choice[256];          /* name or directory of the user's choice */
   char     passed[256];          /* name of the newest checkpoint that was passed over for a choice; "" for none */
   char     rejected_names[1024]; /* what this job has rejected of those that only the prefix has */
-  char     rejected_name[SCR_MAX_FILENAME]; /* the newest of them */
+  int      rejected_id;          /* the newest of them; 0 for none */
+  char     rejected_name[SCR_MAX_FILENAME]; /* and its name */
   scr_lost lost;
   int      fresh_served; /* the wish of a fresh start that this job has served; or 0 */
 } scr_candidate;
@@ -23873,7 +23961,6 @@ SCR_FN void scr_restart_name_rejected(const scr_index* index, scr_candidate* c)
 {
   scr_index_item it = SCR_ZEROS;
   size_t         n = 0;
-  int            newest = 0;
 
   while (scr_index_walk(index, &it)) {
     const char* name = *it.desc.name ? it.desc.name : it.dir;
@@ -23884,8 +23971,8 @@ SCR_FN void scr_restart_name_rejected(const scr_index* index, scr_candidate* c)
       n += (size_t)snprintf(c->rejected_names + n, sizeof c->rejected_names - n,
                             "%sthe application rejected %.100s (dataset %d) in this job", n > 0 ? "; " : "", name,
                             it.id);
-    if (it.id > newest) snprintf(c->rejected_name, sizeof c->rejected_name, "%s", name);
-    if (it.id > newest) newest = it.id;
+    if (it.id > c->rejected_id) snprintf(c->rejected_name, sizeof c->rejected_name, "%s", name);
+    if (it.id > c->rejected_id) c->rejected_id = it.id;
   }
 }
 
@@ -24269,18 +24356,25 @@ SCR_FN int scr_restart_choice_served(int id)
 
 /*
 ** The good checkpoint C is loaded: tell of one that is newer, and that the application has rejected, but not in this
-** job, which may have mended the cause.  Rank 0 only.
+** run: the cause may be mended.  Rank 0 only.
 */
 SCR_FN void scr_restart_tell_rejected(const scr_candidate* c)
 {
-  int         id = scr_restart_cached(SCR_REJECTED_BEFORE, c->id, INT_MAX);
-  const char* name = id > 0 ? scr_desc_name(&scr_dataset_find(id)->desc) : c->other;
+  int         mine = scr_restart_cached(SCR_REJECTED, c->id, INT_MAX);
+  int         id = mine > 0 ? mine : scr_restart_cached(SCR_REJECTED_BEFORE, c->id, INT_MAX);
+  const char* name = id > 0 ? scr_desc_name(&scr_dataset_find(id)->desc) : NULL;
 
-  if (id == 0 && !c->no_fetch && c->other_id > c->id) id = c->other_id;
-  if (id > 0 && !c->rejected)
-    scr_warn("%s (dataset %d) is newer than %s, from which this run goes on, but the application rejected it in "
-             "another job; if the cause is mended, scr_index --current chooses it",
-             name, id, scr_desc_name(&scr_dataset_find(c->id)->desc));
+  if (id == 0 && !c->no_fetch && c->rejected_id > c->id) {
+    id = mine = c->rejected_id;
+    name = c->rejected_name;
+  } else if (id == 0 && !c->no_fetch && c->other_id > c->id) {
+    id = c->other_id;
+    name = c->other;
+  }
+  if (id > 0 && !c->rejected && *scr.rejected == '\0')
+    scr_warn("%s (dataset %d) is newer than %s, from which this run goes on, but the application rejected it in %s; if "
+             "the cause is mended, scr_index --current chooses it",
+             name, id, scr_desc_name(&scr_dataset_find(c->id)->desc), mine > 0 ? "this job" : "another job");
 }
 
 /* The candidate C is loaded: rank 0 tells of newer checkpoints that this run does not fetch or, once, cannot reach. */
@@ -26034,6 +26128,24 @@ SCR_FN int scr_run_lacks_index(void)
   return fetch && !scr.fresh_start && scr_index_is_missing(scr.world.prefix);
 }
 
+/*
+** Returns 1 if the checkpoint of NOTE, which is newer than dataset NEWEST, lies on the prefix, but not in INDEX: that
+** is older than what it tells about, or somebody has dropped the checkpoint.
+*/
+SCR_FN int scr_run_is_unindexed(const scr_index* index, int newest, const scr_flush_note* note)
+{
+  scr_prefix_place place;
+  scr_index_item   it = SCR_ZEROS, has;
+
+  it.id = note->id;
+  it.desc.identity = note->identity;
+  it.complete = 1;
+  it.dir = note->dir;
+  return note->flags & SCR_FLAG_CHECKPOINT && note->location & SCR_LOCATION_PREFIX && note->id > newest &&
+         !scr.fresh_start && scr_dataset_find(note->id) == NULL && !scr_index_same(index, &note->identity, &has) &&
+         scr_prefix_has_summary(scr.world.prefix, &it, &place);
+}
+
 /* Add the checkpoint of NOTE, the newest of those that were flushed, to what is told about those that are lost. */
 SCR_FN void scr_run_tell_unindexed(const scr_flush_note* note)
 {
@@ -26120,6 +26232,12 @@ SCR_FN SCR_APART void scr_run_sift_notes(scr_record* r, const scr_index* index)
     if (no_index && note.flags & SCR_FLAG_CHECKPOINT && note.location & SCR_LOCATION_PREFIX) {
       scr_flush_file_put(r, &note);
       if (unindexed == 0) unindexed = note.id;
+    } else if (unindexed == 0 && scr_run_is_unindexed(index, until, &note)) {
+      unindexed = note.id;
+      scr_warn(
+          "%s (dataset %d) was flushed to %s, but is not in its index, which may be an old one; scr_index --add %s "
+          "enters it again, unless it was dropped",
+          *note.name ? note.name : "a checkpoint", note.id, scr.world.prefix, note.dir);
     }
     lost = scr_run_is_lost(index, until, &note);
     if ((lost || scr_run_is_only_output(&note)) && scr_run_drops_cache_of(&note) && purged++ == 0)
@@ -26141,7 +26259,7 @@ SCR_FN SCR_APART void scr_run_sift_notes(scr_record* r, const scr_index* index)
   }
   if (scr_dataset_newest() != NULL || newest > 0 || scr.fresh_start) scr_flush_file_doubt(r, 0);
   scr_run_end_lost(r, n);
-  if (scr_flush_file_get(r, unindexed, &note)) scr_run_tell_unindexed(&note);
+  if (no_index && scr_flush_file_get(r, unindexed, &note)) scr_run_tell_unindexed(&note);
   scr.lost.elsewhere = scr_run_leaves_work(r);
 }
 
@@ -26756,47 +26874,61 @@ SCR_FN int scr_accept_loaded(void)
   return rc;
 }
 
+/* Returns 1 if this rank did not get a file of the loaded checkpoint, or has lost one since that was loaded. */
+SCR_FN int scr_loaded_is_gone(void)
+{
+  const scr_entry* e = scr_dataset_entry(scr_dataset_find(scr.loaded));
+  char             path[SCR_MAX_FILENAME];
+  struct stat      st;
+  int              i, gone = *scr.reading.not_had != '\0';
+
+  for (i = 0; scr.reading.id == 0 && e != NULL && i < e->files && !gone; i++)
+    gone = e->file[i].kind == SCR_FILE_APPLICATION &&
+           (scr_entry_path(&scr.world.home, e, e->file[i].rel, path, sizeof path) != SCR_SUCCESS ||
+            stat(path, &st) < 0 || (uint64_t)st.st_size != e->file[i].size);
+  return gone;
+}
+
 /*
 ** INVALID ranks could not use the loaded checkpoint: this run offers an older one; returns SCR_ERR_INVALID.  It is
 ** recorded as rejected, unless the failure does not show that it is bad: another number of ranks wrote it, and no rank
-** of this run has asked for that number; or a node had no place for a file of it, and then no older one is offered.
-** Collective over the world.
+** of this run has asked for that number; or files of it are gone, or could not be had, and then no older one is
+** offered.  Collective over the world.
 */
 SCR_FN int scr_reject_loaded(int invalid)
 {
-  enum { KNOWN, NO_PLACE }; /* sum */
+  enum { KNOWN, GONE }; /* sum */
   const scr_desc* d = &scr_dataset_find(scr.loaded)->desc;
-  int             id = scr.loaded, unasked = scr_read_is_foreign(), no_place = 0;
+  int             id = scr.loaded, unasked = scr_read_is_foreign(), gone;
   const char*     next = "; SCR_Have_restart offers another checkpoint, if there is one";
   char            name[SCR_MAX_FILENAME], text[1024], why[160] = "";
-  scr_vote        v;
+  scr_vote        v = SCR_ZEROS;
 
-  if (scr.reading.id != 0) {
-    memset(&v, 0, sizeof v);
-    v.sum[KNOWN] = scr.reading.ranks_asked;
-    v.sum[NO_PLACE] = *scr.reading.no_place != '\0';
-    if (scr_vote_all(&v, SCR_SUCCESS, scr.world.comm) != SCR_SUCCESS) v.sum[KNOWN] = 1;
-    unasked = unasked && v.sum[KNOWN] == 0;
-    no_place = v.sum[NO_PLACE] > 0;
-  }
+  v.sum[KNOWN] = scr.reading.ranks_asked;
+  v.sum[GONE] = scr_loaded_is_gone();
+  if (scr_vote_all(&v, SCR_SUCCESS, scr.world.comm) != SCR_SUCCESS) v.sum[KNOWN] = 1;
+  unasked = unasked && v.sum[KNOWN] == 0;
+  gone = v.sum[GONE] > 0;
   snprintf(name, sizeof name, "%s", scr_desc_name(d));
-  if (no_place) snprintf(why, sizeof why, ": files of it could not be taken out of their containers");
+  if (gone)
+    snprintf(why, sizeof why, ": files of it are gone, or could not be had, on %d rank%s", (int)v.sum[GONE],
+             SCR_S(v.sum[GONE]));
   else if (unasked)
     snprintf(why, sizeof why, ": %d rank%s wrote it, this run has %d, and the program has not asked SCR_Restart_ranks",
              d->ranks, SCR_S(d->ranks), scr.world.ranks);
   snprintf(text, sizeof text, "%d rank%s could not restart from %.700s (dataset %d)%s", invalid, SCR_S(invalid), name,
            id, why);
   scr_event("RESTART_FAIL", NULL, d, -1.0);
-  if (unasked || no_place) {
+  if (unasked || gone) {
     scr.prefix_at_stake = 1;
   } else {
     scr_change_life(&id, 1, SCR_REJECTED);
     scr_restart_note_rejected(name);
   }
   scr_pass_on(text);
-  if (no_place) {
+  if (gone) {
     scr.restart = SCR_RESTART_NONE;
-    next = "; no older one takes its place";
+    next = "; no older one takes its place; a new start rebuilds or fetches them";
   }
   return SCR_ERR(SCR_ERR_INVALID, "%d rank%s could not restart from %s%s%s", invalid, SCR_S(invalid), name, why, next);
 }
@@ -27699,22 +27831,36 @@ SCR_FN int scr_track_crc(int fd, const char* path, uint64_t length, uint64_t blo
   return SCR_SUCCESS;
 }
 
+/* Returns 1 if the prefix is away, or another directory has its name. */
+SCR_FN int scr_track_is_cut_off(void)
+{
+  char        path[SCR_MAX_FILENAME + 8];
+  const char* name;
+  int         at;
+
+  snprintf(path, sizeof path, "%s/.scr", scr.world.prefix);
+  at = scr_fence_enter(path, &name);
+  return scr_fence_close(at, at == -1 && errno == ESTALE);
+}
+
 /*
-** Make the bytes of the tracked file PATH durable, and R how it is.  One that is not there has no bytes.  DIRS receives
-** the directories above it: the program may have made it, or them, since the last checkpoint.
+** Make the bytes of the tracked file PATH durable, and R how it is.  One that is not there has no bytes; but
+** SCR_ERR_NOT_FOUND, without a message, if the prefix is not there, either, or the file had bytes before, as HAD says.
+** DIRS receives the directories above it: the program may have made it, or them, since the last checkpoint.
 */
-SCR_FN int scr_track_look(const char* path, scr_hash* dirs, scr_track_record* r)
+SCR_FN int scr_track_look(const char* path, int had, scr_hash* dirs, scr_track_record* r)
 {
   struct stat st;
   int         fd, rc;
 
   r->length = r->block = 0;
   r->crc = SCR_CRC32_START;
+  if (scr_track_is_cut_off()) return SCR_ERR_NOT_FOUND;
   if (scr_os.lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
     return SCR_ERR(SCR_ERR_IO, "the tracked file %s is not a plain file, but a link, behind which no restart cuts",
                    path);
   rc = scr_file_open(path, &fd);
-  if (rc == SCR_ERR_MISSING && access(path, F_OK) != 0) return SCR_SUCCESS;
+  if (rc == SCR_ERR_MISSING && access(path, F_OK) != 0) return had ? SCR_ERR_NOT_FOUND : SCR_SUCCESS;
   if (rc != SCR_SUCCESS) return rc;
   if (fstat(fd, &st) < 0 || (scr_fsync_enabled && scr_os.fsync(fd) < 0)) rc = SCR_ERRNO("cannot sync %s", path);
   if (rc == SCR_SUCCESS) {
@@ -27736,16 +27882,30 @@ SCR_FN int scr_track_record_path(const scr_desc* d, const char* rel, char* path)
   return rc == SCR_SUCCESS ? scr_route_own(d, own, path) : rc;
 }
 
-/* Write the record of the tracked file REL in the dataset D; DIRS as in scr_track_look. */
+/* The keys in scr.tracked, below the path of a file. */
+#define SCR_TRACK_HAD "HAD" /* a checkpoint of this run has recorded bytes of it */
+
+/*
+** Write the record of the tracked file REL in the dataset D, unless nobody can tell how long the file is: then a
+** restart leaves it as it is.  DIRS as in scr_track_look.
+*/
 SCR_FN int scr_track_write(const scr_desc* d, const char* rel, scr_hash* dirs)
 {
-  scr_hash *       h = scr_hash_new(), *one;
+  scr_hash *       h = scr_hash_new(), *of = scr_hash_get(scr.tracked, rel), *one;
   scr_buf          b = {NULL, 0, 0, 0};
   scr_track_record r;
   char             path[SCR_MAX_FILENAME];
   int              fd, rc = scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, rel);
 
-  if (rc == SCR_SUCCESS) rc = scr_track_look(path, dirs, &r);
+  if (rc == SCR_SUCCESS) rc = scr_track_look(path, scr_hash_get(of, SCR_TRACK_HAD) != NULL, dirs, &r);
+  if (rc == SCR_ERR_NOT_FOUND) {
+    scr_warn_each("the tracked file %s, or the prefix that it is in, is gone: the checkpoint %s does not tell how long "
+                  "the file is, and a restart from there leaves it as it is then; put it back before the next one",
+                  path, scr_desc_name(d));
+    scr_hash_delete(&h);
+    return SCR_SUCCESS;
+  }
+  if (rc == SCR_SUCCESS && r.length > 0) scr_hash_setf(of, NULL, SCR_TRACK_HAD);
   if (rc == SCR_SUCCESS) {
     one = scr_hash_set(scr_hash_setf(h, NULL, "TRACKED"), rel, scr_hash_new());
     scr_hash_util_set_bytecount(one, "LENGTH", r.length);

@@ -110,7 +110,10 @@ SCR_FN int cache_hold(scr_fence* held, const char* dir)
   return SCR_SUCCESS;
 }
 
-/* SCR_ERR_BUSY if the control or cache directory DIR belongs to runs of another prefix than PREFIX. */
+/*
+** SCR_ERR_BUSY if the control or cache directory DIR belongs to runs of another prefix than PREFIX; SCR_ERR_STATE if to
+** runs of PREFIX, but that has neither identity nor index now, as where its file system is not mounted.
+*/
 SCR_FN int cache_check_prefix(const char* dir, const char* prefix)
 {
   char        path[SCR_MAX_FILENAME];
@@ -119,8 +122,11 @@ SCR_FN int cache_check_prefix(const char* dir, const char* prefix)
   int         same, rc = scr_fmt(path, sizeof path, "%s/prefix.scrinfo", dir);
 
   if (rc == SCR_SUCCESS) rc = scr_hash_file_read(path, cache);
-  if (rc == SCR_ERR_NOT_FOUND || rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC)
+  if (rc == SCR_ERR_NOT_FOUND || rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC) {
     rc = SCR_SUCCESS; /* older versions wrote none, and a damaged one is not to keep work back */
+    scr_hash_unset_all(cache);
+    scr_filemap_find_prefix(dir, cache);
+  }
   if (scr_record_path(prefix, "prefix.scr", path, sizeof path) == SCR_SUCCESS) scr_hash_file_read(path, own);
   named = scr_hash_str_or(cache, "PREFIX", prefix);
   of = scr_hash_str_or(cache, "REAL", named);
@@ -132,6 +138,13 @@ SCR_FN int cache_check_prefix(const char* dir, const char* prefix)
     same |= !scr_record_is_at(of, other); /* it was moved; a copy has the same identity */
   if (rc == SCR_SUCCESS && !same)
     rc = SCR_ERR(SCR_ERR_BUSY, "%s is the cache of the prefix %s, not of %s", dir, of, prefix);
+  if (rc == SCR_SUCCESS && *other && *mine == '\0' &&
+      scr_record_path(prefix, "index.scr", path, sizeof path) == SCR_SUCCESS && access(path, F_OK) < 0 &&
+      errno == ENOENT)
+    rc = SCR_ERR(SCR_ERR_STATE,
+                 "the prefix %s has neither prefix.scr nor index.scr in .scr, but had an identity when %s was written: "
+                 "is its file system mounted? If it is the right one, scr_index --build says so",
+                 prefix, dir);
   scr_hash_delete(&cache);
   scr_hash_delete(&own);
   return rc;

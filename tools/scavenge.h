@@ -342,6 +342,7 @@ SCR_FN void scavenge_see_datasets(char* text, void* arg)
     if (sscanf(line, "%d of %" SCNd64 ", %" SCNx64, &is.identity.id, &is.identity.created, &is.identity.nonce) != 3)
       continue;
     is.id = is.identity.id;
+    if (strstr(line, " checkpoint ") != NULL) sscanf(strstr(line, " checkpoint "), " checkpoint %d", &is.ckpt);
     is.flags = (strstr(line, " checkpoint") != NULL ? SCR_FLAG_CHECKPOINT : 0) |
                (strstr(line, " output") != NULL ? SCR_FLAG_OUTPUT : 0);
     is.location = SCR_LOCATION_CACHE;

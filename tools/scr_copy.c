@@ -87,7 +87,7 @@ static int copy_map(const char* dir, const scr_home* home, const scr_filemap* ma
 /* Print the datasets of MAP, in the words that scavenge_see_datasets reads. */
 static int copy_list_map(const char* dir, const scr_home* home, const scr_filemap* map, void* arg)
 {
-  char text[128];
+  char text[128], ckpt[32];
   int  i, k;
 
   (void)home, (void)dir, (void)arg;
@@ -95,8 +95,9 @@ static int copy_list_map(const char* dir, const scr_home* home, const scr_filema
     const scr_desc* d = &map->entry[i]->desc;
     for (k = 0; k < i && (map->entry[k]->desc.identity.id != d->identity.id || !copy_may(map->entry[k])); k++) continue;
     if (k < i || !copy_may(map->entry[i])) continue; /* it is said already, for the files of another rank */
+    snprintf(ckpt, sizeof ckpt, " checkpoint %d", d->ckpt);
     snprintf(text, sizeof text, "has dataset %d of %" PRId64 ", %016" PRIx64 ":%s%s", d->identity.id,
-             d->identity.created, d->identity.nonce, scr_desc_is_ckpt(d) ? " checkpoint" : "",
+             d->identity.created, d->identity.nonce, scr_desc_is_ckpt(d) ? ckpt : "",
              d->flags & SCR_FLAG_OUTPUT ? " output" : "");
     copy_say(text);
   }
@@ -109,7 +110,7 @@ static int copy_list(const char* dir, void* arg)
   static scr_fence held;
   int              rc = cache_hold(&held, dir);
 
-  if (rc == SCR_SUCCESS && cache_check_prefix(dir, copy_job.prefix) == SCR_ERR_BUSY) return SCR_SUCCESS;
+  if (rc == SCR_SUCCESS && (rc = cache_check_prefix(dir, copy_job.prefix)) == SCR_ERR_BUSY) return SCR_SUCCESS;
   if (rc == SCR_SUCCESS && (rc = cache_read(dir, copy_list_map, arg)) == SCR_ERR_NOT_FOUND) rc = SCR_SUCCESS;
   if (rc != SCR_SUCCESS) copy_say(scr_err_text);
   return rc;
@@ -122,7 +123,7 @@ static int copy_control(const char* dir, void* arg)
   char             lock[SCR_MAX_FILENAME];
   int              found = copy_job.found, fd = -1, rc = cache_hold(&held, dir);
 
-  if (rc == SCR_SUCCESS && cache_check_prefix(dir, copy_job.prefix) == SCR_ERR_BUSY) {
+  if (rc == SCR_SUCCESS && (rc = cache_check_prefix(dir, copy_job.prefix)) == SCR_ERR_BUSY) {
     copy_job.foreign = 1;
     scr_err_text[scr_err_length] = '\0';
     copy_say(scr_err_text);

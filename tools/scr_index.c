@@ -540,7 +540,8 @@ static int index_build(const char* argv0, const char* prefix, const char* dir, i
   if (rc == SCR_SUCCESS && dir != NULL) rc = scr_prefix_check_owner(prefix, below);
   if (rc == SCR_SUCCESS) rc = index_hold(prefix, &fd);
   if (rc != SCR_SUCCESS) return tool_fail(argv0, 1, scr_err_text);
-  rc = dir == NULL ? index_open_to_build(prefix, &index) : scr_index_open(&index, prefix);
+  if (dir != NULL) rc = scr_scan_restore(prefix);
+  if (rc == SCR_SUCCESS) rc = dir == NULL ? index_open_to_build(prefix, &index) : scr_index_open(&index, prefix);
   if (rc == SCR_SUCCESS && dir == NULL) scr_prefix_walk(prefix, "", INT_MAX, NULL, index_add, &s);
   if (rc == SCR_SUCCESS && dir != NULL) index_add(below, &s);
   if (rc == SCR_SUCCESS && only != 0 && s.found == 0)

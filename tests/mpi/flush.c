@@ -356,6 +356,46 @@ static void a_copy_of_the_prefix_by_links_hinders_nothing(void)
   shell("$TEST_STATUS prefix | grep -q ck3");
 }
 
+/* A prefix that was moved away tells nothing of its datasets: no call has deleted what is there when it comes back. */
+static void a_prefix_that_is_away_is_not_an_empty_one(void)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  set("SCR_CACHE_SIZE=3");
+  OK(SCR_Init());
+  put("ck1", 1, 1000);
+  put("ck2", 1, 1000);
+  shell("mv prefix aside");
+  ALIKE(SCR_Delete("ck2"), SCR_ERR_IO, "cannot look at");
+  ALIKE(SCR_Drop("ck2"), SCR_ERR_IO, "cannot look at");
+  ALIKE(SCR_Current("ck1"), SCR_ERR_IO, "cannot look at");
+  shell("mv aside prefix");
+  OK(SCR_Delete("ck2"));
+  OK(SCR_Finalize());
+  run_gets("ck1", 1, 1000);
+}
+
+/* An index of a backup is older than the rest of the prefix: what it lacks is named, and the remedy helps. */
+static void what_an_older_index_lacks_is_named(void)
+{
+  char text[8192];
+
+  begin();
+  set("SCR_FLUSH=1");
+  run_puts("ck1", 1, 1000);
+  shell("cp prefix/.scr/index.scr kept");
+  run_puts("ck2", 1, 1000);
+  shell("mv kept prefix/.scr/index.scr");
+  lose_all_nodes();
+  OK(same_code(init_says(text, sizeof text)));
+  CHECK(rank > 0 || strstr(text, "ck2 (dataset 2) was flushed to") != NULL, "%s", text);
+  get("ck1", 1, 1000);
+  OK(SCR_Finalize());
+  lose_all_nodes();
+  shell("$TEST_INDEX --prefix prefix --add ck2");
+  run_gets("ck2", 1, 1000);
+}
+
 /* A directory lies where a file goes: the flush fails before it begins to replace anything, until it is gone. */
 static void a_directory_in_place_of_a_file_fails_the_flush_at_once(void)
 {
@@ -1129,6 +1169,8 @@ const test_case flush_cases[] = {CASE(the_prefix_gives_back_what_was_flushed_and
                                  CASE(a_relative_name_counts_from_the_directory_at_the_call, FEW),
                                  CASE(a_copy_of_the_prefix_by_links_hinders_nothing, "2"),
                                  CASE(a_directory_in_place_of_a_file_fails_the_flush_at_once, FEW),
+                                 CASE(a_prefix_that_is_away_is_not_an_empty_one, "1 4"),
+                                 CASE(what_an_older_index_lacks_is_named, "1 4"),
                                  CASE(a_file_that_is_a_directory_on_another_rank_fails_the_flush, FEW),
                                  CASE(names_without_room_for_a_suffix_are_flushed, "5 | 1 2 3 9", "16"),
                                  CASE(names_without_room_for_a_suffix_are_read_in_place, "1 4"),

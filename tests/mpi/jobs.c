@@ -540,6 +540,30 @@ static void a_directory_with_a_number_is_found_when_the_one_without_is_free(void
   }
 }
 
+/* A cleaner has removed the oldest files of the cache: the filemaps still tell whose it is. */
+static void a_cache_without_the_record_of_its_prefix_is_not_taken_by_another(void)
+{
+  const char* job = getenv("SCR_JOB_ID");
+  int         damaged;
+
+  for (damaged = 0; damaged < 2; damaged++) {
+    begin();
+    set("SCR_FLUSH=0");
+    shell("mkdir prefix0 prefix1");
+    prefix_is("prefix0");
+    run_puts("first", 1, 1000);
+    shell("for f in $(find cntl cache -name prefix.scrinfo -o -name run.lock); do %s $f; done",
+          damaged ? "echo >" : "rm");
+    prefix_is("prefix1");
+    run_gets(NULL, 1, 1000);
+    shell("test -d cache/*/scr.%s.1 && test -d cntl/*/scr.%s.1", job, job);
+    prefix_is("prefix0");
+    run_gets("first", 1, 1000);
+    shell("test $(find cntl/*/scr.%s cache/*/scr.%s -name prefix.scrinfo | xargs grep -l prefix0 | wc -l) -ge 2", job,
+          job);
+  }
+}
+
 static void a_prefix_that_was_made_again_does_not_take_the_cache_of_the_old_one(void)
 {
   char text[8192], dir[700];
@@ -1598,6 +1622,7 @@ const test_case jobs_cases[] = {
     CASE(notes_of_an_older_version_count_by_their_id, "2 | 4", "5"),
     CASE(a_checkpoint_that_was_set_aside_is_missed_when_all_nodes_are_gone, "2 | 4", "5"),
     CASE(a_directory_with_a_number_is_found_when_the_one_without_is_free, "2 | 4", "5"),
+    CASE(a_cache_without_the_record_of_its_prefix_is_not_taken_by_another, "4", "5"),
     CASE(a_prefix_that_was_made_again_does_not_take_the_cache_of_the_old_one, "2 | 4", "5"),
     CASE(a_prefix_that_comes_back_finds_its_own_cache, "2 | 4", "5"),
     CASE(a_copy_of_a_prefix_leaves_the_cache_to_the_original, "2 | 4", "5"),

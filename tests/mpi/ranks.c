@@ -481,7 +481,7 @@ static void has_no_room(void)
     rc = SCR_Route_file(path, file);
     CHECK(fault_end() > 0 && rc != SCR_SUCCESS, "%s is taken out of its container", path);
   }
-  CODE(SCR_Complete_restart(rank > 0), SCR_ERR_INVALID, "containers; no older one takes its place");
+  CODE(SCR_Complete_restart(rank > 0), SCR_ERR_INVALID, "could not be had, on 1 rank; no older one takes its place");
   CODE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "ck2");
   CODE(SCR_Start_output("ck3", SCR_FLAG_CHECKPOINT), SCR_ERR_NO_RESTART, "ck2");
 }

@@ -1339,6 +1339,32 @@ static void a_tracked_file_that_cannot_be_written_is_read(void)
   OK(SCR_Finalize());
 }
 
+/* A checkpoint finds no tracked file, because it, or the prefix, is away for a while: a restart leaves it as it is. */
+static void what_is_away_for_a_checkpoint_is_not_cut(void)
+{
+  static const char* const away[] = {"prefix", "prefix/log"};
+  int                      a = 1, i;
+
+  for (i = 0; i < 4; i++) {
+    begin();
+    set("SCR_FLUSH=0");
+    OK(SCR_Init());
+    if (rank == 0) append("prefix/log", "one\n");
+    if (rank == 0) OK(SCR_Track("log"));
+    OK(SCR_Protect("a", &a, 1, sizeof a));
+    if (i % 2) OK(SCR_Checkpoint("ck1"));
+    if (rank == 0) append("prefix/log", "two\n");
+    shell("mv %s aside", away[i / 2]);
+    if (i == 0) shell("mkdir prefix"); /* as a mount point without its file system */
+    OK(SCR_Checkpoint("ck2"));
+    if (i == 0) shell("rmdir prefix");
+    shell("mv aside %s", away[i / 2]);
+    OK(SCR_Finalize());
+    run_of(ranks, restart_cuts);
+    check_text("prefix/log", i == 2 ? "" : "one\ntwo\n"); /* 2: as if the program had made it after the checkpoint */
+  }
+}
+
 /* A program looks at no return code but that of SCR_Have_restart, in a loop: it comes to its end. */
 static void a_loop_that_overlooks_a_tracked_file_ends(void)
 {
@@ -1962,6 +1988,7 @@ const test_case regions_cases[] = {CASE(regions_of_any_size_grow_and_shrink, ANY
                                    CASE(a_directory_that_is_exchanged_keeps_what_would_be_cut, "1 4"),
   CASE(a_stranger_in_place_of_the_note_of_a_cut_hinders_no_restart, "1 4"),
   CASE(what_has_the_name_of_a_cut_hinders_no_restart, "4"), CASE(a_loop_that_overlooks_a_tracked_file_ends, "1 4"),
+  CASE(what_is_away_for_a_checkpoint_is_not_cut, "4"),
   CASE(what_is_cut_off_a_file_with_a_list_of_users_is_for_no_group, "1 4"),
                                    CASE(what_was_cut_off_outlives_a_cut_that_fails, "1 4"),
                                    CASE(a_tracked_file_that_is_a_link_is_an_error_of_the_checkpoint, "1 4"),

@@ -107,6 +107,43 @@ static void after_a_rejected_checkpoint_the_next_older_one_is_offered(void)
   run_gets("ck4", 1, 1000);
 }
 
+/*
+** While the program reads, the cache of a node is lost, or the directory on the prefix is away: it cannot read, which is
+** no rejection, and no older checkpoint takes its place.  The next run has it.
+*/
+static void what_is_lost_while_it_is_read_is_not_rejected(void)
+{
+  int  flag, in_place;
+  char file[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
+
+  for (in_place = 0; in_place < 2; in_place++) {
+    begin();
+    during(in_place ? "read in place" : "from the cache");
+    set("SCR_CACHE_SIZE=2");
+    set("SCR_FLUSH=1");
+    OK(SCR_Init());
+    OK(put("ck1", 1, 1000));
+    OK(put("ck2", 1, 1000));
+    OK(SCR_Finalize());
+    if (in_place) lose_all_nodes();
+    set("SCR_FETCH_BYPASS=%d", in_place);
+    OK(SCR_Init());
+    OK(SCR_Have_restart(&flag, NULL));
+    OK(SCR_Start_restart(NULL));
+    if (in_place) shell("mv prefix/ck2 aside");
+    else shell("rm $(find cache -name rank_%d_0)", ranks - 1);
+    name_of("ck2", 0, path);
+    if (in_place) CODE(SCR_Route_file(path, file), SCR_ERR_MISSING, "is missing");
+    else OK(SCR_Route_file(path, file));
+    ALIKE(SCR_Complete_restart(access(file, R_OK) == 0), SCR_ERR_INVALID, "files of it are gone, or could not be had");
+    if (in_place) shell("mv aside prefix/ck2");
+    ALIKE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "files of it are gone, or could not be had");
+    CHECK(!flag, "another checkpoint is offered");
+    SCR_Finalize();
+    run_gets("ck2", 1, 1000);
+  }
+}
+
 /* What each rank says of a rejection: rank 0 one line with the name, and no other rank anything. */
 static void a_rejection_is_told_once(void)
 {
@@ -1960,6 +1997,7 @@ const test_case restart_cases[] = {
     CASE(files_are_found_right_after_init_without_calls_of_a_restart, ANY),
     CASE(a_restart_gets_no_file_of_another_checkpoint, ANY),
     CASE(after_a_rejected_checkpoint_the_next_older_one_is_offered, "1 2 4 5", "9"),
+    CASE(what_is_lost_while_it_is_read_is_not_rejected, "4"),
     CASE(a_rejection_is_told_once, FEW),
     CASE(messages_tell_names_and_numbers_that_mean_something, "4", ""),
     CASE(a_checkpoint_that_cannot_be_fetched_is_told_once, FEW),

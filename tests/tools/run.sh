@@ -692,6 +692,17 @@ says "a prefix that was moved, and a new one in its place" 5 "cache of an earlie
 says "a prefix that was moved: the remedy" 0 "the newest checkpoint on the prefix is 1, ck.1" env "SCR_PREFIX=$p.moved" "$BIN/scr_postrun"
 check "a prefix that was moved: what is saved" 0 "" test -f "$p.moved/ck.1/r1" -a ! -e ck.1
 new
+check "a prefix that is not mounted: a job" 5 - $alone SCR_FLUSH=0 $MPIEXEC -n 2 "$tmp/named" c:ck.1
+mv "$p" "$p.away" && mkdir "$p" && cd "$p"
+says "a prefix that is not mounted" 1 "the prefix $p has neither .* but had an identity when .* was written: is its file system mounted" env "SCR_NODELIST=$(hostname)" "$BIN/scr_postrun"
+check "a prefix that is not mounted: nothing is saved below the mount point" 0 "" ls -A "$p"
+cp -a "$tmp/base" "$tmp/base.kept"
+says "a prefix that is not mounted: a scavenge" 1 "the prefix $p has neither .* is its file system mounted" env "SCR_NODELIST=$(hostname)" "$BIN/scr_scavenge" --id 1
+check "a prefix that is not mounted: it is the right one" 0 - "$BIN/scr_index" --build
+says "a prefix that is not mounted: the remedy for one that was emptied" 0 "dataset 1 is in $p/ck.1" env "SCR_NODELIST=$(hostname)" "$BIN/scr_postrun"
+rm -r "$p" "$tmp/base" && mv "$tmp/base.kept" "$tmp/base" && mv "$p.away" "$p" && cd "$p"
+says "a prefix that is mounted again" 0 "the newest checkpoint on the prefix is 1, ck.1" "$BIN/scr_postrun"
+new
 check "a purged checkpoint that another job has in its cache: a job" 5 - $alone SCR_FLUSH=1 $MPIEXEC -n 2 "$tmp/named" c:ck.1 c:ck.2
 rm ck.2/r*
 says "a purged checkpoint that another job has in its cache is named" 5 "ck.2 (dataset 2, in the cache of job 7" $alone SCR_JOB_ID=8 $MPIEXEC -n 2 "$tmp/named"

@@ -115,6 +115,18 @@ for gone in heat.300 heat.300/rank_1.heat heat.300/.scr; do
   whole "$gone is gone"
   check "$gone is gone, clean again" 0 "" $clean
 done
+killed SCR_COPY_TYPE=XOR SCR_FLUSH=1 SCR_CACHE_SIZE=3 SCR_CACHE_KEEP=1
+rm -r "$p/.scr/index.scr" "$p/heat.200"
+check "the index is gone: what a scavenge of an older one leaves" 0 - "$BIN/scr_scavenge" --id 2
+says "the index is gone: it has the newer one" 0 "3, heat.300" "$BIN/scr_postrun"
+rm "$p/.scr/index.scr"
+check "the index is gone: one is added" 0 - "$BIN/scr_index" --add heat.200
+says "the index is gone: all are there" 0 "the newest checkpoint on the prefix is 3, heat.300" "$BIN/scr_postrun"
+killed SCR_COPY_TYPE=XOR SCR_FLUSH=1
+echo more >>"$p/heat.300/rank_1.heat"
+says "a file has grown, clean" 1 "the cache is kept: the prefix lacks dataset 3" $clean
+says "a file has grown, postrun" 0 "the newest checkpoint on the prefix is 3, heat.300" "$BIN/scr_postrun"
+whole "a file has grown"
 killed SCR_COPY_TYPE=XOR SCR_FLUSH=1
 rm -r "${p:?}/heat.300" "$tmp/base"
 says "what is gone everywhere, postrun" 1 "the prefix has lost files of checkpoint 3, heat.300" "$BIN/scr_postrun"
@@ -605,7 +617,7 @@ rm "$p/.scr/flush.scr"
 for n in 1 2; do rm -r "$(node $n)"/scr.dataset.3; done
 says "postrun, what the prefix does not know of, the newest that is whole" 0 "the newest checkpoint on the prefix is 2" "$postrun"
 check "postrun, the one before it: its bytes" 0 "" same "$p/heat.200" 200
-says "copy, what a node has" 0 "has dataset 2 of [0-9]*, [0-9a-f]*: checkpoint$" "$BIN/scr_copy" --cntldir "$(node 0)" --list
+says "copy, what a node has" 0 "has dataset 2 of [0-9]*, [0-9a-f]*: checkpoint 2$" "$BIN/scr_copy" --cntldir "$(node 0)" --list
 check "copy, a node that has nothing" 0 "" "$BIN/scr_copy" --cntldir "$tmp/none/me/scr.7" --list
 killed SCR_COPY_TYPE=XOR SCR_CACHE_SIZE=3 SCR_CACHE_KEEP=1
 mkdir -p "$p/.scr/scavenge.1.5.0000000000000007/.scr" "$p/.scr/scavenge.8.5.0000000000000007/.scr"

@@ -87,7 +87,7 @@ static void a_filemap_comes_back_from_its_file(void)
   memset(&back, 0, sizeof back);
   filemap_example(&map);
   CHECK(scr_filemap_read(path, &back) == SCR_ERR_NOT_FOUND && back.n == 0);
-  CHECK_INT(scr_filemap_write(path, &map, records_home()), SCR_SUCCESS);
+  CHECK_INT(scr_filemap_write(path, &map, records_home(), NULL), SCR_SUCCESS);
   CHECK_INT(scr_filemap_read(path, &back), SCR_SUCCESS);
   CHECK_INT(filemap_same(&map, &back), 3);
   CHECK_INT(scr_filemap_read(path, &back), SCR_SUCCESS); /* once more changes nothing */
@@ -104,9 +104,9 @@ static void a_filemap_comes_back_from_its_file(void)
   scr_hash_delete(&h);
 
   scr_filemap_clear(&map);
-  CHECK_INT(scr_filemap_write(path, &map, records_home()), SCR_SUCCESS); /* an empty one */
+  CHECK_INT(scr_filemap_write(path, &map, records_home(), NULL), SCR_SUCCESS); /* an empty one */
   CHECK(scr_filemap_read(path, &back) == SCR_SUCCESS && back.n == 0);
-  CHECK_INT(scr_filemap_write("/nonexistent/filemap", &map, records_home()), SCR_ERR_IO);
+  CHECK_INT(scr_filemap_write("/nonexistent/filemap", &map, records_home(), NULL), SCR_ERR_IO);
   unlink(path);
 }
 
@@ -215,7 +215,7 @@ static int filemap_story(const char* path)
   if (rc == SCR_SUCCESS) rc = scr_filemap_merge(&copy, &map);
   if (rc == SCR_SUCCESS) rc = scr_filemap_put(&copy, records_entry(14, 3, 2));
   if (rc == SCR_SUCCESS) CHECK(copy.n == 4 && map.n >= 3);
-  if (rc == SCR_SUCCESS) rc = scr_filemap_write(path, &copy, records_home());
+  if (rc == SCR_SUCCESS) rc = scr_filemap_write(path, &copy, records_home(), NULL);
   scr_filemap_clear(&map);
   scr_filemap_clear(&copy);
   return rc;
@@ -235,7 +235,7 @@ static void filemap_judge(int rc, int oom)
   scr_filemap_clear(&map);
   if (n == 3) return;
   filemap_example(&map);
-  CHECK_INT(scr_filemap_write(check_path("story.scrinfo"), &map, records_home()), SCR_SUCCESS); /* as before */
+  CHECK_INT(scr_filemap_write(check_path("story.scrinfo"), &map, records_home(), NULL), SCR_SUCCESS); /* as before */
   scr_filemap_clear(&map);
 }
 
@@ -258,7 +258,7 @@ static void a_failure_leaves_the_old_filemap_or_the_new_one(void)
 
   snprintf(path, sizeof path, "%s", check_path("story.scrinfo"));
   filemap_example(&map);
-  CHECK_INT(scr_filemap_write(path, &map, records_home()), SCR_SUCCESS);
+  CHECK_INT(scr_filemap_write(path, &map, records_home(), NULL), SCR_SUCCESS);
   scr_filemap_clear(&map);
   scr_fsync_enabled = 0;
   CHECK(records_alloc_sweep(filemap_story, path, filemap_after_oom) > 700);
