@@ -108,8 +108,8 @@ static void after_a_rejected_checkpoint_the_next_older_one_is_offered(void)
 }
 
 /*
-** While the program reads, the cache of a node is lost, or the directory on the prefix is away: it cannot read, which is
-** no rejection, and no older checkpoint takes its place.  The next run has it.
+** While the program reads, the cache of a node is lost, or the directory on the prefix is away: what it cannot read is
+** not rejected, and no older checkpoint takes its place.  The next run has it.
 */
 static void what_is_lost_while_it_is_read_is_not_rejected(void)
 {
