@@ -61,24 +61,6 @@ static int is_displaced(const dataset* d)
   return 0;
 }
 
-/* One that the user wants by name is older, and may have left for newer ones. */
-static int is_cached(const dataset* d)
-{
-  return is_acked(d) && d->cached && !is_displaced(d) &&
-         (!d->moved || (plan.prefix_used && d->outgrown < 2 && !d->purged)) &&
-         !((d->crowded || d->moved) && truth.chosen == d->number) && plan.wished != d->number &&
-         (plan.keep || d->number == truth.sets);
-}
-
-int truth_has_twin(const dataset* d)
-{
-  int i;
-
-  for (i = 1; i <= truth.sets; i++)
-    if (&truth.set[i] != d && strcmp(truth.set[i].name, d->name) == 0) return 1;
-  return 0;
-}
-
 /* Returns 1 if S and D have the same files. */
 static int truth_shares(const dataset* s, const dataset* d)
 {
@@ -92,6 +74,27 @@ static int may_be_replaced(const dataset* d)
 
   for (i = d->number + 1; i <= truth.sets && !truth_shares(d, &truth.set[i]); i++) continue;
   return i <= truth.sets;
+}
+
+/*
+** One that the user wants by name is older, and may have left for newer ones.  One that is MOVED may be on the prefix
+** alone, where another one may have taken its place.
+*/
+static int is_cached(const dataset* d)
+{
+  return is_acked(d) && d->cached && !is_displaced(d) &&
+         (!d->moved || (plan.prefix_used && d->outgrown < 2 && !d->purged && !may_be_replaced(d))) &&
+         !((d->crowded || d->moved) && truth.chosen == d->number) && plan.wished != d->number &&
+         (plan.keep || d->number == truth.sets);
+}
+
+int truth_has_twin(const dataset* d)
+{
+  int i;
+
+  for (i = 1; i <= truth.sets; i++)
+    if (&truth.set[i] != d && strcmp(truth.set[i].name, d->name) == 0) return 1;
+  return 0;
 }
 
 static int newer_is_unwanted(const dataset* d)
