@@ -228,7 +228,8 @@ typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 **
 ** Uses       nothing
 ** Offers     scr_os.*, scr_fence, scr_fences, scr_fence_set, scr_fence_pin, scr_fence_drop, scr_fence_length,
-**            scr_fence_open, scr_fence_enter, scr_fence_link, scr_fence_close, scr_stat_same, scr_os_is_of,
+**            scr_fence_is_gone, scr_fence_open, scr_fence_enter, scr_fence_link, scr_fence_close, scr_stat_same,
+**            scr_os_is_of,
 **            scr_write_all, scr_write_behind, scr_read_all, scr_pwrite_all, scr_pread_all, scr_keep_standard,
 **            scr_is_zero, scr_disk_free, scr_wtime, scr_time_usec, scr_random; scr_manager, scr_manager_names,
 **            scr_manager_here.
@@ -375,6 +376,14 @@ SCR_FN int scr_fence_root(const scr_fence* f)
   if (fd < 0 || !f->pinned || (fstat(fd, &st) == 0 && scr_stat_same(&st, &f->is))) return fd;
   errno = ESTALE;
   return scr_fence_close(fd, -1);
+}
+
+/* Returns 1 if the directory that F fences is gone, or another one has its name. */
+SCR_FN int scr_fence_is_gone(const scr_fence* f)
+{
+  int fd = scr_fence_root(f);
+
+  return scr_fence_close(fd, fd < 0 && errno == ESTALE);
 }
 
 /* Get where the link NAME in AT leads.  -1: ELOOP if it is neither this user's nor root's, ENOTDIR if it is no link. */
@@ -17556,7 +17565,8 @@ out:
 **            scr_event_damage, scr_tried_keep, scr_tried_add, scr_dataset_find, scr_dataset_is_whole,
 **            scr_dataset_is_cached, scr_dataset_is_missed, scr_dataset_named, scr_dataset_newest, scr_dataset_remove,
 **            scr_dataset_add, scr_dataset_entry, scr_dataset_tell_gone, scr_dataset_next_entry, scr_life_mark,
-**            scr_entry_decide, scr_removal_run, scr_removal_wait, scr_removal_start, scr_map_write, scr_map_settle,
+**            scr_entry_decide, scr_removal_run, scr_removal_wait, scr_removal_start, scr_map_write,
+**            scr_prefix_check_place, scr_map_settle,
 **            scr_dataset_put_note, scr_dataset_write_note, scr_life_leads, scr_change_life, scr_change_on_prefix,
 **            scr_dataset_reconsider
 ** Invariants
@@ -18121,6 +18131,15 @@ SCR_FN int scr_map_write(void)
   scr_hash_delete(&of);
   if (rc == SCR_SUCCESS) scr.map_is_behind = 0;
   return rc;
+}
+
+/* SCR_ERR_IO if the prefix is gone, or another directory has its name: what it has is not known then. */
+SCR_FN int scr_prefix_check_place(void)
+{
+  if (!scr_fence_is_gone(&scr_fences.prefix)) return SCR_SUCCESS;
+  return SCR_ERR(SCR_ERR_IO,
+                 "the prefix %s is gone, or another directory has its name now; put it back, and start again",
+                 scr.world.prefix);
 }
 
 /* Let the filemap forget what was deleted since it was last written. */
@@ -24139,8 +24158,10 @@ SCR_FN SCR_APART int scr_restart_candidate(scr_restart_reading* r, scr_search fr
   if (!r->open) {
     memset(c, 0, sizeof *c);
     scr_restart_stake(&r->index, scr_index_read(&r->index, scr.world.prefix), fetch, c);
+    rc = scr_prefix_check_place();
   }
   r->open = 1;
+  if (rc != SCR_SUCCESS) return rc;
   c->id = c->cached = c->limit = c->missing_choice = 0;
   *c->dir = '\0';
   scr_choice_read(&r->index, &choice);
@@ -26350,7 +26371,7 @@ SCR_FN int scr_run_raise_ids(int* unfinished)
   enum { ID, UNFINISHED }; /* max */
   scr_index index;
   scr_vote  v = SCR_ZEROS;
-  int       i, rc;
+  int       i, rc = SCR_SUCCESS;
 
   for (i = 0; i < scr.map.n; i++)
     if (scr.map.entry[i]->desc.identity.id > v.max[ID]) v.max[ID] = scr.map.entry[i]->desc.identity.id;
@@ -26359,9 +26380,10 @@ SCR_FN int scr_run_raise_ids(int* unfinished)
     i = scr_flush_file_last_id(&index);
     if (i > v.max[ID]) v.max[ID] = i;
     scr_index_close(&index, SCR_SUCCESS, 0);
+    rc = scr_prefix_check_place();
   }
   v.max[UNFINISHED] = *unfinished;
-  rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm);
+  rc = scr_vote_all(&v, rc, scr.world.comm);
   *unfinished = (int)v.max[UNFINISHED];
   if (rc == SCR_SUCCESS && v.max[ID] > scr.dataset_id) scr.dataset_id = (int)v.max[ID];
   return rc;
@@ -27831,18 +27853,6 @@ SCR_FN int scr_track_crc(int fd, const char* path, uint64_t length, uint64_t blo
   return SCR_SUCCESS;
 }
 
-/* Returns 1 if the prefix is away, or another directory has its name. */
-SCR_FN int scr_track_is_cut_off(void)
-{
-  char        path[SCR_MAX_FILENAME + 8];
-  const char* name;
-  int         at;
-
-  snprintf(path, sizeof path, "%s/.scr", scr.world.prefix);
-  at = scr_fence_enter(path, &name);
-  return scr_fence_close(at, at == -1 && errno == ESTALE);
-}
-
 /*
 ** Make the bytes of the tracked file PATH durable, and R how it is.  One that is not there has no bytes; but
 ** SCR_ERR_NOT_FOUND, without a message, if the prefix is not there, either, or the file had bytes before, as HAD says.
@@ -27855,7 +27865,7 @@ SCR_FN int scr_track_look(const char* path, int had, scr_hash* dirs, scr_track_r
 
   r->length = r->block = 0;
   r->crc = SCR_CRC32_START;
-  if (scr_track_is_cut_off()) return SCR_ERR_NOT_FOUND;
+  if (scr_fence_is_gone(&scr_fences.prefix)) return SCR_ERR_NOT_FOUND;
   if (scr_os.lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
     return SCR_ERR(SCR_ERR_IO, "the tracked file %s is not a plain file, but a link, behind which no restart cuts",
                    path);

@@ -465,6 +465,11 @@ static void fate_of_life(uint64_t calls)
     S.fault_rate = 30u << fate_draw("faults.rate", 5);
     if (fate_one_in("faults.list", 8)) S.faults = FAULT_LIST;
     if (fate_one_in("faults.answer", 8)) S.faults = FAULT_ANSWER;
+    if (fate_one_in("faults.away", 8)) {
+      S.faults = FAULT_AWAY;
+      S.away_at = 1 + sim_below(calls);
+      S.back_at = S.away_at + 1 + sim_below(calls / 2);
+    }
   } else if (fate_one_in("full", 12)) { /* there is little room for a while */
     S.faults = FAULT_ROOM;
     tree_room(fate_draw("full.node", 2) ? world_node[0] : world_prefix, sim_below(60000));
@@ -763,6 +768,7 @@ static void fate_life(uint64_t* calls)
   totals.calls += S.ops;
   if (S.struck) totals.killed++;
   else *calls = S.ops;
+  files_prefix_back();
   truth_after_life(!S.struck);
   beside_after_life();
   clean = !S.struck && !S.faults && !truth.code && truth.finals == plan.members;

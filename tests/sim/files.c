@@ -142,10 +142,34 @@ static uint64_t path_sum(const char* path)
   return h;
 }
 
+void files_prefix_back(void)
+{
+  if (!S.is_away) return;
+  if (dir_child(world_prefix->root, name_of("p", 1)) != NULL) {
+    sim_violation("the prefix was made anew while it was away");
+    return;
+  }
+  tree_rename(world_prefix, "away", "p");
+  S.is_away = 0;
+}
+
+/* The prefix is moved away, or comes back, if it is time to. */
+static void prefix_moves(void)
+{
+  if (S.ops >= S.back_at) files_prefix_back();
+  else if (!S.is_away && S.ops >= S.away_at) {
+    sim_note("the prefix is moved away");
+    S.faults_made++;
+    S.is_away = 1;
+    tree_rename(world_prefix, "p", "away");
+  }
+}
+
 /* Every call on a file begins here. */
 static void file_call(const char* what, uint64_t arg)
 {
   sim_call(what, arg);
+  if (S.faults & FAULT_AWAY) prefix_moves();
   S.me->os_calls++;
 }
 

@@ -4,6 +4,7 @@
 ** Offers     logs_* of truth.h
 ** What must be true
 **   L1  After SCR_Start_restart each log that the checkpoint knows has the bytes that it had when that was complete.
+**       While the prefix was away, the checkpoint may know nothing of it: then it has at least what older ones knew.
 **   L2  SCR_Start_restart fails for the sake of a log only if the program has cut or emptied that since, or by a fault.
 ** A rank writes a line of its own before each dataset.  What the log has then is in the ledger as a checksum.
 ** ================================================================================================================= */
@@ -17,9 +18,10 @@
 
 #define LOGS_ROOM (1 << 16) /* no log grows so long */
 
-/* Of each dataset: the checksum of the log of each rank, 0 where it is not known; and whether these logs were kept. */
+/* Of each dataset: checksum and size of the log of each rank, 0 where they are not known; and if the logs were kept. */
 static struct {
   uint64_t sum[LOGS_RANKS];
+  int      size[LOGS_RANKS];
   int      kept;
 } logs[DATASETS_MOST + 1];
 
@@ -33,8 +35,8 @@ static void logs_path(char* path, size_t n, int rank)
   snprintf(path, n, PREFIX "/log.%d", rank);
 }
 
-/* The checksum of the log of RANK, as process P reads it; 0 if it cannot. */
-static uint64_t logs_sum(process* p, int rank)
+/* The checksum of the log of RANK, as process P reads it, and its *SIZE; 0 if it cannot. */
+static uint64_t logs_sum(process* p, int rank, int* size)
 {
   char           path[64];
   unsigned char* bytes = sim_process_alloc(p, LOGS_ROOM);
@@ -45,6 +47,7 @@ static uint64_t logs_sum(process* p, int rank)
   n = program_load(path, bytes, LOGS_ROOM);
   for (i = 0; i < n; i++) h = (h ^ bytes[i]) * 0x100000001b3u;
   sim_process_free(p, bytes);
+  *size = n < 0 ? 0 : n;
   return n < 0 ? 0 : h | 1;
 }
 
@@ -80,7 +83,7 @@ void logs_append(process* p, const dataset* d)
   fd = sim_open64(path, O_WRONLY | O_CREAT | O_APPEND, 0644);
   if (fd >= 0 && sim_write(fd, line, (size_t)n) < n) sim_note("rank %d: a line of its log is cut short", p->id);
   if (fd >= 0) sim_close(fd);
-  logs[d->number].sum[p->id] = logs_sum(p, p->id);
+  logs[d->number].sum[p->id] = logs_sum(p, p->id, &logs[d->number].size[p->id]);
   logs[d->number].kept = 1;
 }
 
@@ -104,12 +107,16 @@ int logs_may_be_lost(const char* name)
 void logs_restored(process* p, const dataset* d)
 {
   uint64_t is;
-  int      i;
+  int      i, k, size;
 
   for (i = p->id; i < d->ranks; i += plan.members) {
-    is = logs_sum(p, i);
-    if (is && logs[d->number].sum[i] && is != logs[d->number].sum[i])
+    is = logs_sum(p, i, &size);
+    if (is && logs[d->number].sum[i] && is != logs[d->number].sum[i] && !d->away)
       sim_violation("rank %d: the log of rank %d does not end where it did in %s, number %d", p->id, i, d->name,
                     d->number);
+    for (k = d->number; k > 0 && (truth.set[k].away || !logs[k].kept || !logs[k].size[i]); k--) continue;
+    if (is && k > 0 && size < logs[k].size[i])
+      sim_violation("rank %d: the log of rank %d has %d bytes after a restart from %s, and had %d before", p->id, i,
+                    size, d->name, logs[k].size[i]);
   }
 }

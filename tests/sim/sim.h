@@ -164,13 +164,15 @@ extern struct sim {
   process*  me;  /* who runs, */
   fiber*    cur; /* and its fiber */
   int       trace, verbose;
-  uint64_t  stop_at;     /* the call at which a debugger is to stop */
-  unsigned  preempt;     /* a call lets another fiber run in this many of 1024 cases */
-  unsigned  not_yet;     /* MPI tells later of what is there, in this many of 1024 cases */
-  unsigned  eager;       /* messages of up to this many bytes are eager */
-  int       bcast_waits; /* a broadcast ends only when all have come */
-  unsigned  faults;      /* which faults happen, a mask of FAULT_*, */
-  unsigned  fault_rate;  /* in this many of 65536 cases */
+  uint64_t  stop_at;          /* the call at which a debugger is to stop */
+  unsigned  preempt;          /* a call lets another fiber run in this many of 1024 cases */
+  unsigned  not_yet;          /* MPI tells later of what is there, in this many of 1024 cases */
+  unsigned  eager;            /* messages of up to this many bytes are eager */
+  int       bcast_waits;      /* a broadcast ends only when all have come */
+  unsigned  faults;           /* which faults happen, a mask of FAULT_*, */
+  unsigned  fault_rate;       /* in this many of 65536 cases */
+  uint64_t  away_at, back_at; /* the calls at which the prefix gets another name, and its own again */
+  int       is_away;
   uint64_t  faults_made;
   unsigned  latency;        /* of a call, in ns, */
   unsigned  prefix_latency; /* and what a path on the prefix takes more */
@@ -180,17 +182,18 @@ extern struct sim {
 } S;
 
 enum {
-  FAULT_EIO = 1,      /* a change fails */
-  FAULT_ENOSPC = 2,   /* a change finds no space */
-  FAULT_SHORT = 4,    /* a read or write ends early; a signal interrupts it */
-  FAULT_READ = 8,     /* a read fails */
-  FAULT_FSYNC = 16,   /* a sync fails, and the bytes may be lost */
-  FAULT_CLOSE = 32,   /* close fails */
-  FAULT_MPI = 64,     /* a call of MPI returns an error */
-  FAULT_MEMORY = 128, /* an allocation fails */
-  FAULT_ROOM = 256,   /* a file system is full for a while */
-  FAULT_LIST = 512,   /* a directory cannot be listed to its end */
-  FAULT_ANSWER = 1024 /* a name of the prefix is changed, but its server's answer is lost: an error comes back */
+  FAULT_EIO = 1,       /* a change fails */
+  FAULT_ENOSPC = 2,    /* a change finds no space */
+  FAULT_SHORT = 4,     /* a read or write ends early; a signal interrupts it */
+  FAULT_READ = 8,      /* a read fails */
+  FAULT_FSYNC = 16,    /* a sync fails, and the bytes may be lost */
+  FAULT_CLOSE = 32,    /* close fails */
+  FAULT_MPI = 64,      /* a call of MPI returns an error */
+  FAULT_MEMORY = 128,  /* an allocation fails */
+  FAULT_ROOM = 256,    /* a file system is full for a while */
+  FAULT_LIST = 512,    /* a directory cannot be listed to its end */
+  FAULT_ANSWER = 1024, /* a name of the prefix is changed, but its server's answer is lost: an error comes back */
+  FAULT_AWAY = 2048    /* the prefix has another name for a while */
 };
 
 /* The next random number; one below N; 1 in OF1024 of 1024 cases. */
@@ -310,6 +313,7 @@ void tree_write(tree* t, const char* dir, const char* name, const char* text);
 int  tree_spoil(tree* t, const char* path);
 int  tree_purge(tree* t, const char* name);
 void tree_rot(tree* t);
+void tree_rename(tree* t, const char* from, const char* to); /* at its top */
 int  tree_lock(tree* t, const char* path, open_file* holder);
 
 /* Returns 1 if PATH is there because a fault has kept somebody from removing it. */
@@ -327,6 +331,9 @@ extern uint64_t files_syncs;
 
 /* Somebody else holds the lock on the file PATH of T, for SECONDS from now. */
 void files_hold(tree* t, const char* path, unsigned seconds);
+
+/* The prefix has its name again, if it had another one. */
+void files_prefix_back(void);
 
 void files_close_all(process* p);
 int  files_open(process* p); /* descriptors that P has open */

@@ -312,6 +312,7 @@ dataset* truth_start(const char* name, int step, int checkpoint, int output)
   d->life = S.life;
   d->begun = truth_clock();
   d->tolerance = tolerance_now();
+  d->away = (S.faults & FAULT_AWAY) != 0;
   for (i = 1; i < d->number && full; i++) {
     truth.set[i].moved = 1;
     truth.set[i].left |= !plan.keep; /* deleted before this one, as a warning has said */
@@ -554,7 +555,8 @@ void truth_scavenged(int number)
   dataset* d = &truth.set[number];
 
   if (number <= 0) return;
-  if (number != truth.chosen && truth_shares(d, &truth.set[truth.chosen])) truth.chosen = 0; /* as a warning has said */
+  if (number != truth.chosen && (truth_shares(d, &truth.set[truth.chosen]) || truth.set[truth.chosen].purged))
+    truth.chosen = 0; /* as a warning has said */
   truth_on_prefix(d);
 }
 

@@ -37,6 +37,7 @@ typedef struct {
   int       outgrown;   /* but by the window of a run it need not be: 2; by what faults may make of that: 1 */
   int       rejected;   /* the program could not use it, or was told not to; never offered again in this job */
   int       purged;     /* others have removed a file of it from the prefix */
+  int       away;       /* the prefix was away for a while when it was written */
   int       spared;     /* the cache had it when a run was to do without that */
   int       gone;       /* the user does not want it any more: 1: it may be offered yet, 2: never */
 } dataset;

@@ -500,6 +500,12 @@ static inode* tree_find(const tree* t, const char* path)
   return i;
 }
 
+void tree_rename(tree* t, const char* from, const char* to)
+{
+  dir_move(t->root, name_of(from, strlen(from)), t->root, name_of(to, strlen(to)));
+  dir_sync(t->root);
+}
+
 void tree_write(tree* t, const char* dir, const char* name, const char* text)
 {
   inode *d = tree_find(t, dir), *i = inode_new(t, 0, 0644);
