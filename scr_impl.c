@@ -15252,12 +15252,12 @@ SCR_FN int scr_scavenge_is_indexed(scr_scavenge* s)
 */
 SCR_FN int scr_scavenge_finish(scr_scavenge* s)
 {
-  int rc = SCR_SUCCESS;
+  int rc = scr_scan_restore(s->prefix);
 
+  if (rc != SCR_SUCCESS) return rc;
   if (scr_prefix_finish_all(s->prefix) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
   if (!scr_scavenge_is_indexed(s)) {
-    rc = scr_scan_restore(s->prefix);
-    if (rc == SCR_SUCCESS) rc = scr_scavenge_begin(s);
+    rc = scr_scavenge_begin(s);
     if (rc == SCR_SUCCESS) rc = scr_scavenge_rebuild(s);
     if (rc == SCR_SUCCESS) rc = scr_scavenge_commit(s);
   } else {
@@ -26137,16 +26137,13 @@ SCR_FN void scr_run_tell_lost(const scr_flush_note* note, int n)
            *note->where ? " on " : "", n == 0 ? 700 : 200, note->where);
 }
 
-/*
-** Returns 1 if this run may restart from the prefix, which has no index: if an index was lost, a run that begins anew
-** may write over what was flushed.
-*/
-SCR_FN int scr_run_lacks_index(void)
+/* Returns 1 if this run may restart from the prefix. */
+SCR_FN int scr_run_fetches(void)
 {
   int fetch = 1;
 
   scr_param_int(scr.world.params, "SCR_FETCH", &fetch);
-  return fetch && !scr.fresh_start && scr_index_is_missing(scr.world.prefix);
+  return fetch && !scr.fresh_start;
 }
 
 /*
@@ -26163,7 +26160,7 @@ SCR_FN int scr_run_is_unindexed(const scr_index* index, int newest, const scr_fl
   it.complete = 1;
   it.dir = note->dir;
   return note->flags & SCR_FLAG_CHECKPOINT && note->location & SCR_LOCATION_PREFIX && note->id > newest &&
-         !scr.fresh_start && scr_dataset_find(note->id) == NULL && !scr_index_same(index, &note->identity, &has) &&
+         scr_dataset_find(note->id) == NULL && !scr_index_same(index, &note->identity, &has) &&
          scr_prefix_has_summary(scr.world.prefix, &it, &place);
 }
 
@@ -26232,15 +26229,17 @@ SCR_FN int scr_run_keep_missed(scr_record* r, const scr_index* index, const char
 /*
 ** Remove the notes that earlier runs have left in R, except these: of datasets that are set aside, if work is lost with
 ** them; of lost checkpoints, until the prefix has a newer one, or the user chooses another; of lost outputs before
-** these; of other lost outputs, until the next run; and of flushed checkpoints, while the prefix has no index.  Notes
-** of the datasets that this run has found are written anew later.
+** these; of other lost outputs, until the next run; and of flushed checkpoints, while the prefix has no index, or one
+** that lacks them.  Notes of the datasets that this run has found are written anew later.  READ: INDEX could be read.
+** (If an index was lost, a run that begins anew may write over what was flushed.)
 */
-SCR_FN SCR_APART void scr_run_sift_notes(scr_record* r, const scr_index* index)
+SCR_FN SCR_APART void scr_run_sift_notes(scr_record* r, const scr_index* index, int read)
 {
   scr_flush_note note;
   char           where[sizeof note.where];
   int            id = INT_MAX, n = 0, kept = 0, purged = 0, until = scr_index_last_passed(index, 1);
-  int            newest = scr_run_newest(r, index), no_index = scr_run_lacks_index(), unindexed = 0, lost;
+  int            newest = scr_run_newest(r, index), unindexed = 0, lost, fetch = scr_run_fetches();
+  int            no_index = fetch && scr_index_is_missing(scr.world.prefix);
 
   scr_nodes_file_where(scr.world.prefix, where, sizeof where);
   if (newest > until) until = newest;
@@ -26253,7 +26252,8 @@ SCR_FN SCR_APART void scr_run_sift_notes(scr_record* r, const scr_index* index)
     if (no_index && note.flags & SCR_FLAG_CHECKPOINT && note.location & SCR_LOCATION_PREFIX) {
       scr_flush_file_put(r, &note);
       if (unindexed == 0) unindexed = note.id;
-    } else if (unindexed == 0 && scr_run_is_unindexed(index, until, &note)) {
+    } else if (read && fetch && unindexed == 0 && scr_run_is_unindexed(index, until, &note)) {
+      scr_flush_file_put(r, &note);
       unindexed = note.id;
       scr_warn(
           "%s (dataset %d) was flushed to %s, but is not in its index, which may be an old one; scr_index --add %s "
@@ -26293,12 +26293,12 @@ SCR_FN int scr_run_write_flush_file(scr_found* found)
   scr_record     r;
   scr_index      index;
   scr_index_item it;
-  int            i, rc;
+  int            i, rc, read;
 
-  scr_index_read(&index, scr.world.prefix); /* if it cannot be read, it is empty: nothing is on the prefix */
+  read = scr_index_read(&index, scr.world.prefix) == SCR_SUCCESS; /* else it is empty: nothing is on the prefix */
   rc = scr_run_open_flush_file(&r);
   for (i = 0; i < scr.datasets; i++) scr_run_look_up(&index, &scr.dataset[i], &found[i]);
-  scr_run_sift_notes(&r, &index);
+  scr_run_sift_notes(&r, &index, read);
   for (i = 0; i < scr.datasets; i++) {
     const scr_dataset* ds = &scr.dataset[i];
     if (!scr_dataset_is_whole(ds)) continue;
@@ -26912,12 +26912,12 @@ SCR_FN int scr_loaded_is_gone(void)
 }
 
 /*
-** INVALID ranks could not use the loaded checkpoint: this run offers an older one; returns SCR_ERR_INVALID.  It is
-** recorded as rejected, unless the failure does not show that it is bad: another number of ranks wrote it, and no rank
-** of this run has asked for that number; or files of it are gone, or could not be had, and then no older one is
-** offered.  Collective over the world.
+** INVALID ranks could not use the loaded checkpoint, this one unless VALID: this run offers an older one; returns
+** SCR_ERR_INVALID.  It is recorded as rejected, unless the failure does not show that it is bad: another number of
+** ranks wrote it, and no rank of this run has asked for that number; or files of it are gone, or could not be had, and
+** then no older one is offered.  Collective over the world.
 */
-SCR_FN int scr_reject_loaded(int invalid)
+SCR_FN int scr_reject_loaded(int invalid, int valid)
 {
   enum { KNOWN, GONE }; /* sum */
   const scr_desc* d = &scr_dataset_find(scr.loaded)->desc;
@@ -26927,7 +26927,7 @@ SCR_FN int scr_reject_loaded(int invalid)
   scr_vote        v = SCR_ZEROS;
 
   v.sum[KNOWN] = scr.reading.ranks_asked;
-  v.sum[GONE] = scr_loaded_is_gone();
+  v.sum[GONE] = !valid && scr_loaded_is_gone();
   if (scr_vote_all(&v, SCR_SUCCESS, scr.world.comm) != SCR_SUCCESS) v.sum[KNOWN] = 1;
   unasked = unasked && v.sum[KNOWN] == 0;
   gone = v.sum[GONE] > 0;
@@ -27819,11 +27819,16 @@ typedef struct {
   uLong    crc;
 } scr_track_record;
 
+/* The keys in scr.tracked, below the path of a file. */
+#define SCR_TRACK_HAD "HAD" /* a checkpoint of this run, or the loaded one, may have recorded bytes of it */
+
 /* Track the file NAME, which the program gave to SCR_Track. */
 SCR_FN int scr_track_add(const char* name)
 {
-  char        rel[SCR_MAX_FILENAME];
+  char        rel[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
   const char* slash;
+  scr_hash*   of;
+  struct stat st;
   int         rc;
 
   scr_oom = 0;
@@ -27838,8 +27843,12 @@ SCR_FN int scr_track_add(const char* name)
                    "the name of the tracked file %s has more than %d bytes: a restart makes longer ones of it", rel,
                    SCR_TRACK_NAME_MAX);
   if (scr.tracked == NULL) scr.tracked = scr_hash_new();
-  if (scr_hash_set(scr.tracked, rel, scr_hash_new()) == NULL) return SCR_ERR_OOM();
-  return SCR_SUCCESS;
+  of = scr_hash_get(scr.tracked, rel);
+  if (of == NULL) of = scr_hash_set(scr.tracked, rel, scr_hash_new());
+  if (of != NULL && scr.loaded && scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, rel) == SCR_SUCCESS &&
+      scr_os.lstat(path, &st) == 0 && st.st_size > 0)
+    scr_hash_setf(of, NULL, SCR_TRACK_HAD);
+  return of == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
 
 /* *CRC receives the checksum of the BLOCK bytes before LENGTH of FD, the file PATH. */
@@ -27891,9 +27900,6 @@ SCR_FN int scr_track_record_path(const scr_desc* d, const char* rel, char* path)
 
   return rc == SCR_SUCCESS ? scr_route_own(d, own, path) : rc;
 }
-
-/* The keys in scr.tracked, below the path of a file. */
-#define SCR_TRACK_HAD "HAD" /* a checkpoint of this run has recorded bytes of it */
 
 /*
 ** Write the record of the tracked file REL in the dataset D, unless nobody can tell how long the file is: then a
@@ -29600,7 +29606,7 @@ SCR_API int SCR_Complete_restart(int valid)
   scr.phase = SCR_PHASE_IDLE;
   if (!ready) return scr_give_up_loaded();
   if ((rc = scr_vote_sum(&refused, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS) return scr_report(rc);
-  if (refused > 0) return scr_report(scr_reject_loaded((int)refused));
+  if (refused > 0) return scr_report(scr_reject_loaded((int)refused, valid));
   return scr_report(scr_accept_loaded());
 }
 

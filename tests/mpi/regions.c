@@ -1345,7 +1345,7 @@ static void what_is_away_for_a_checkpoint_is_not_cut(void)
   static const char* const away[] = {"prefix", "prefix/log"};
   int                      a = 1, i;
 
-  for (i = 0; i < 4; i++) {
+  for (i = 0; i < 5; i++) {
     begin();
     set("SCR_FLUSH=0");
     OK(SCR_Init());
@@ -1353,12 +1353,20 @@ static void what_is_away_for_a_checkpoint_is_not_cut(void)
     if (rank == 0) OK(SCR_Track("log"));
     OK(SCR_Protect("a", &a, 1, sizeof a));
     if (i % 2) OK(SCR_Checkpoint("ck1"));
+    if (i == 4) OK(SCR_Checkpoint("ck1"));
+    if (i == 4) { /* restarted since */
+      OK(SCR_Finalize());
+      OK(SCR_Init());
+      OK(SCR_Protect("a", &a, 1, sizeof a));
+      restart_cuts();
+    }
+    if (rank == 0 && i != 2) OK(SCR_Track("log")); /* again */
     if (rank == 0) append("prefix/log", "two\n");
-    shell("mv %s aside", away[i / 2]);
+    shell("mv %s aside", away[i > 1]);
     if (i == 0) shell("mkdir prefix"); /* as a mount point without its file system */
     OK(SCR_Checkpoint("ck2"));
     if (i == 0) shell("rmdir prefix");
-    shell("mv aside %s", away[i / 2]);
+    shell("mv aside %s", away[i > 1]);
     OK(SCR_Finalize());
     run_of(ranks, restart_cuts);
     check_text("prefix/log", i == 2 ? "" : "one\ntwo\n"); /* 2: as if the program had made it after the checkpoint */

@@ -142,6 +142,15 @@ static void what_is_lost_while_it_is_read_is_not_rejected(void)
     SCR_Finalize();
     run_gets("ck2", 1, 1000);
   }
+  OK(SCR_Init()); /* a rank that has read its files may remove them: that another one rejects them counts */
+  OK(SCR_Have_restart(&flag, NULL));
+  OK(SCR_Start_restart(NULL));
+  name_of("ck2", 0, path);
+  OK(SCR_Route_file(path, file));
+  if (rank > 0) unlink(file);
+  ALIKE(SCR_Complete_restart(rank != 0), SCR_ERR_INVALID, "another checkpoint");
+  get("ck1", 1, 1000);
+  OK(SCR_Finalize());
 }
 
 /* What each rank says of a rejection: rank 0 one line with the name, and no other rank anything. */
