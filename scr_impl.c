@@ -14134,15 +14134,17 @@ SCR_FN void scr_scan_restore_one(const char* dir, void* arg)
 }
 
 /*
-** If PREFIX has no index, make one of all datasets that lie there: one with a single dataset, that is to be entered
-** next, would hide the others.  The caller holds the lock of the prefix.
+** If PREFIX has lost its index, make one of all datasets that lie there: one with a single dataset, that is to be
+** entered next, would hide the others.  The caller holds the lock of the prefix.
 */
 SCR_FN int scr_scan_restore(const char* prefix)
 {
-  scr_index index;
-  int       rc;
+  scr_index  index;
+  scr_strays strays;
+  int        rc;
 
-  if (!scr_index_is_missing(prefix)) return SCR_SUCCESS;
+  scr_strays_find(&strays, prefix);
+  if (strays.n == 0) return SCR_SUCCESS; /* before the first flush there is none */
   rc = scr_index_open(&index, prefix);
   if (rc == SCR_SUCCESS) scr_prefix_walk(prefix, "", INT_MAX, NULL, scr_scan_restore_one, &index);
   return scr_index_close(&index, rc, 1);
@@ -23631,9 +23633,6 @@ SCR_FN int scr_read_visit(const scr_objects* l, void* arg)
     if (o->redundant || strcmp(o->rel, w->rel) != 0) continue;
     w->found = 1;
     rc = o->packed.n > 0 ? scr_read_extract(o, w->file) : scr_read_plain(o, l->id, w->file);
-    if (rc != SCR_SUCCESS && rc != SCR_ERR_CRC && rc != SCR_ERR_FORMAT)
-      snprintf(scr.reading.not_had, sizeof scr.reading.not_had, "%s", o->rel);
-    else if (strcmp(scr.reading.not_had, o->rel) == 0) *scr.reading.not_had = '\0';
   }
   return rc;
 }
@@ -23690,6 +23689,9 @@ SCR_FN int scr_read_find(const char* name, const char* rel, char* file)
   }
   if (rc == SCR_SUCCESS && !w.found && r->desc.ranks == scr.world.ranks && (w.rel = scr_read_called(name)) != NULL)
     rc = scr_read_visit(&r->own, &w);
+  if (rc != SCR_SUCCESS && rc != SCR_ERR_CRC && rc != SCR_ERR_FORMAT)
+    snprintf(r->not_had, sizeof r->not_had, "%s", whole);
+  else if (rc == SCR_SUCCESS && strcmp(r->not_had, whole) == 0) *r->not_had = '\0';
   if (rc == SCR_SUCCESS && !w.found)
     return SCR_ERR(SCR_ERR_NOT_FOUND, "%s is not a file of the loaded checkpoint, which %d rank%s wrote", name,
                    r->desc.ranks, SCR_S(r->desc.ranks));
@@ -24899,7 +24901,7 @@ SCR_FN int scr_enter(const char* call, scr_phase wanted)
   scr_oom = 0;
   if (scr.disabled) return SCR_ERR_DISABLED;
   scr_step_on(0);
-  if (scr.phase == SCR_PHASE_UNREADY && wanted != SCR_PHASE_UNREADY) scr.phase = SCR_PHASE_IDLE;
+  if (scr.phase == SCR_PHASE_UNREADY && wanted == SCR_PHASE_IDLE) scr.phase = SCR_PHASE_IDLE;
   if (scr.phase == wanted || (scr.phase == SCR_PHASE_FAILED && wanted == SCR_PHASE_IDLE)) return SCR_SUCCESS;
   if (scr.phase == SCR_PHASE_UNINIT) return scr_report_local(scr_not_running(call));
   if (wanted == SCR_PHASE_UNINIT)
@@ -26152,16 +26154,17 @@ SCR_FN int scr_run_fetches(void)
 */
 SCR_FN int scr_run_is_unindexed(const scr_index* index, int newest, const scr_flush_note* note)
 {
-  scr_prefix_place place;
-  scr_index_item   it = SCR_ZEROS, has;
+  const scr_dataset* ds = scr_dataset_find(note->id);
+  scr_prefix_place   place;
+  scr_index_item     it = SCR_ZEROS, has;
 
   it.id = note->id;
   it.desc.identity = note->identity;
   it.complete = 1;
   it.dir = note->dir;
   return note->flags & SCR_FLAG_CHECKPOINT && note->location & SCR_LOCATION_PREFIX && note->id > newest &&
-         scr_dataset_find(note->id) == NULL && !scr_index_same(index, &note->identity, &has) &&
-         scr_prefix_has_summary(scr.world.prefix, &it, &place);
+         (ds == NULL || scr_identity_differs(&ds->desc.identity, &note->identity)) &&
+         !scr_index_same(index, &note->identity, &has) && scr_prefix_has_summary(scr.world.prefix, &it, &place);
 }
 
 /* Add the checkpoint of NOTE, the newest of those that were flushed, to what is told about those that are lost. */

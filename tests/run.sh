@@ -26,7 +26,7 @@ tests/image/image.sh       900 1800
 tests/openmpi/openmpi.sh   400 3600
 tests/vendor/vendor.sh     900  900
 tests/tools/run.sh         360  400
-tests/cxx/cxx.sh           300  300
+tests/cxx/cxx.sh           300  600
 tests/tools/system.sh      450  450
 tests/tools/users.sh       360  360
 tests/cluster/cluster.sh   900 5400

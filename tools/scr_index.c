@@ -301,12 +301,16 @@ static void index_print_adopted(const scr_desc* desc)
   printf(": %d files of %d ranks, %" PRIu64 " bytes\n", desc->files, desc->ranks, desc->bytes);
 }
 
-/* Keep runs off PREFIX while FD is open: they would wait for the index, and not see what is entered beside them. */
+/*
+** Keep runs off PREFIX while FD is open: they would wait for the index, and not see what is entered beside them.  An
+** index that was lost is made again.
+*/
 static int index_hold(const char* prefix, int* fd)
 {
   int rc = scr_hold_prefix(prefix, 0, fd);
 
-  return rc != SCR_ERR_BUSY ? rc : SCR_ERR(rc, "a run uses the prefix %s; wait until it has ended", prefix);
+  if (rc == SCR_ERR_BUSY) rc = SCR_ERR(rc, "a run uses the prefix %s; wait until it has ended", prefix);
+  return rc == SCR_SUCCESS ? scr_scan_restore(prefix) : rc;
 }
 
 /* Make the files in DIR that PLAIN names a dataset. */
@@ -540,8 +544,7 @@ static int index_build(const char* argv0, const char* prefix, const char* dir, i
   if (rc == SCR_SUCCESS && dir != NULL) rc = scr_prefix_check_owner(prefix, below);
   if (rc == SCR_SUCCESS) rc = index_hold(prefix, &fd);
   if (rc != SCR_SUCCESS) return tool_fail(argv0, 1, scr_err_text);
-  if (dir != NULL) rc = scr_scan_restore(prefix);
-  if (rc == SCR_SUCCESS) rc = dir == NULL ? index_open_to_build(prefix, &index) : scr_index_open(&index, prefix);
+  rc = dir == NULL ? index_open_to_build(prefix, &index) : scr_index_open(&index, prefix);
   if (rc == SCR_SUCCESS && dir == NULL) scr_prefix_walk(prefix, "", INT_MAX, NULL, index_add, &s);
   if (rc == SCR_SUCCESS && dir != NULL) index_add(below, &s);
   if (rc == SCR_SUCCESS && only != 0 && s.found == 0)

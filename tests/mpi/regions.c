@@ -1384,6 +1384,7 @@ static void a_loop_that_overlooks_a_tracked_file_ends(void)
   OK(SCR_Init());
   for (tries = 0; tries < 3 && SCR_Have_restart(&flag, NULL) == SCR_SUCCESS && flag; tries++) {
     ALIKE(SCR_Start_restart(NULL), SCR_ERR_MISSING, "prefix/log is gone");
+    CODE(SCR_Get_regions(), SCR_ERR_STATE, "before SCR_Start_restart");
     CODE(SCR_Complete_restart(1), SCR_ERR_MISSING, "prefix/log is gone");
     CODE(SCR_Complete_restart(1), SCR_ERR_STATE, "before SCR_Start_restart");
   }
