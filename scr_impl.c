@@ -26152,19 +26152,22 @@ SCR_FN int scr_run_fetches(void)
 ** Returns 1 if the checkpoint of NOTE, which is newer than dataset NEWEST, lies on the prefix, but not in INDEX: that
 ** is older than what it tells about, or somebody has dropped the checkpoint.
 */
-SCR_FN int scr_run_is_unindexed(const scr_index* index, int newest, const scr_flush_note* note)
+SCR_FN SCR_APART int scr_run_is_unindexed(const scr_index* index, int newest, const scr_flush_note* note)
 {
   const scr_dataset* ds = scr_dataset_find(note->id);
   scr_prefix_place   place;
-  scr_index_item     it = SCR_ZEROS, has;
+  scr_index_item     it;
 
+  if (!(note->flags & SCR_FLAG_CHECKPOINT) || !(note->location & SCR_LOCATION_PREFIX) || note->id <= newest ||
+      (ds != NULL && !scr_identity_differs(&ds->desc.identity, &note->identity)) ||
+      scr_index_same(index, &note->identity, &it))
+    return 0;
+  memset(&it, 0, sizeof it);
   it.id = note->id;
+  it.dir = note->dir;
   it.desc.identity = note->identity;
   it.complete = 1;
-  it.dir = note->dir;
-  return note->flags & SCR_FLAG_CHECKPOINT && note->location & SCR_LOCATION_PREFIX && note->id > newest &&
-         (ds == NULL || scr_identity_differs(&ds->desc.identity, &note->identity)) &&
-         !scr_index_same(index, &note->identity, &has) && scr_prefix_has_summary(scr.world.prefix, &it, &place);
+  return scr_prefix_has_summary(scr.world.prefix, &it, &place);
 }
 
 /* Add the checkpoint of NOTE, the newest of those that were flushed, to what is told about those that are lost. */
