@@ -17588,7 +17588,7 @@ typedef enum {
   SCR_PHASE_CHECKPOINT,
   SCR_PHASE_OUTPUT,
   SCR_PHASE_FAILED, /* between a Start call that failed and its Complete call; otherwise as IDLE */
-  SCR_PHASE_UNREADY /* SCR_Start_restart has failed, and no other collective call came since; otherwise as IDLE */
+  SCR_PHASE_UNREADY /* SCR_Start_restart has failed; as IDLE, and ended by the next call that needs that */
 } scr_phase;
 
 /* An error that a later call returns: its code, SCR_SUCCESS if there is none, and its record. */
