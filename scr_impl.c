@@ -229,10 +229,9 @@ typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 ** Uses       nothing
 ** Offers     scr_os.*, scr_fence, scr_fences, scr_fence_set, scr_fence_pin, scr_fence_drop, scr_fence_length,
 **            scr_fence_is_gone, scr_fence_open, scr_fence_enter, scr_fence_link, scr_fence_close, scr_stat_same,
-**            scr_os_is_of,
-**            scr_write_all, scr_write_behind, scr_read_all, scr_pwrite_all, scr_pread_all, scr_keep_standard,
-**            scr_is_zero, scr_disk_free, scr_wtime, scr_time_usec, scr_random; scr_manager, scr_manager_names,
-**            scr_manager_here.
+**            scr_os_is_of, scr_write_all, scr_write_behind, scr_read_all, scr_pwrite_all, scr_pread_all,
+**            scr_keep_standard, scr_is_zero, scr_disk_free, scr_wtime, scr_time_usec, scr_random; scr_manager,
+**            scr_manager_names, scr_manager_here.
 ** Invariants
 **   P1  Every change to a file goes through scr_os, so that a test can make the N-th call fail, stop short or kill the
 **       process.
@@ -3203,9 +3202,9 @@ SCR_FN void scr_hash_file_unlock(int* fd)
 ** behind SINGLE, which stays the first: the parameters, the records, the names of redundancy files, the space that is
 ** asked for, encode, rebuild and scavenge follow it; the help texts of SCR_COPY_TYPE and CKPT name the schemes again.
 ** (But for SINGLE and the default XOR, only scr_reddesc_limit names a scheme: one whose code has factors is XOR where
-** one member may be lost.)  A redundancy that no code of scr_code describes needs a new code: what asks for one is what
-** uses scr_scheme_copies; what it holds is in scr_erasure_row, scr_erasure_part and scr_erasure_length, how it is
-** computed in scr_erasure_make and ENCODE.
+** one member may be lost.)  A redundancy that no code of scr_code describes needs a new code: each place
+** that depends on the code calls scr_scheme_copies; what a code holds is in scr_erasure_row, scr_erasure_part and
+** scr_erasure_length, how it is computed in scr_erasure_make and ENCODE.
 */
 #define SCR_SCHEME_ROWS(X)                                                                                             \
   X(SINGLE, "single", NONE, 0, 0)                                                                                      \
@@ -17567,10 +17566,9 @@ out:
 **            scr_event_damage, scr_tried_keep, scr_tried_add, scr_dataset_find, scr_dataset_is_whole,
 **            scr_dataset_is_cached, scr_dataset_is_missed, scr_dataset_named, scr_dataset_newest, scr_dataset_remove,
 **            scr_dataset_add, scr_dataset_entry, scr_dataset_tell_gone, scr_dataset_next_entry, scr_life_mark,
-**            scr_entry_decide, scr_removal_run, scr_removal_wait, scr_removal_start, scr_map_write,
-**            scr_prefix_check_place, scr_map_settle,
-**            scr_dataset_put_note, scr_dataset_write_note, scr_life_leads, scr_change_life, scr_change_on_prefix,
-**            scr_dataset_reconsider
+**            scr_entry_decide, scr_removal_run, scr_removal_wait, scr_removal_start, scr_map_write_as, scr_map_write,
+**            scr_prefix_check_place, scr_map_settle, scr_dataset_put_note, scr_dataset_write_note, scr_life_leads,
+**            scr_change_life, scr_change_on_prefix, scr_dataset_reconsider
 ** Invariants
 **   S1  scr.dataset is the same on every rank, ordered by id.  Entries belong to this rank alone.
 **   S2  scr.map is what filemap_<n>.scrinfo holds, or will hold after the next scr_map_write.
@@ -18122,15 +18120,23 @@ SCR_FN void scr_removal_start(scr_hash* paths)
   scr_job_start(&scr.removal.job);
 }
 
+/* Write MAP, of this node, to the file PATH of the control directory. */
+SCR_FN int scr_map_write_as(const char* path, const scr_filemap* map)
+{
+  scr_hash* of = scr_dir_owner_record(&scr.world);
+  int       rc = scr_filemap_write(path, map, &scr.world.home, of);
+
+  scr_hash_delete(&of);
+  return rc;
+}
+
 /* Write the filemap of this rank to the control directory (S2). */
 SCR_FN int scr_map_write(void)
 {
-  scr_hash* of = scr_dir_owner_record(&scr.world);
-  int       rc;
+  int rc;
 
   scr_removal_wait();
-  rc = scr_filemap_write(scr.map_file, &scr.map, &scr.world.home, of);
-  scr_hash_delete(&of);
+  rc = scr_map_write_as(scr.map_file, &scr.map);
   if (rc == SCR_SUCCESS) scr.map_is_behind = 0;
   return rc;
 }
@@ -19813,7 +19819,6 @@ SCR_FN int scr_recovery_scatter(scr_spare spare)
   scr_filemap    all = {NULL, 0}, none = {NULL, 0};
   scr_hash*      names;
   scr_hash_elem* e;
-  scr_hash*      of;
   char           merged[SCR_MAX_FILENAME] = "";
   int            k, rc, err, moved = 0;
 
@@ -19833,9 +19838,7 @@ SCR_FN int scr_recovery_scatter(scr_spare spare)
   }
   if (rc == SCR_SUCCESS && all.n > 0 && moved) {
     rc = scr_fmt(merged, sizeof merged, "%s/filemap_all.scrinfo", scr.world.cntl);
-    of = scr_dir_owner_record(&scr.world);
-    if (rc == SCR_SUCCESS) rc = scr_filemap_write(merged, &all, &scr.world.home, of);
-    scr_hash_delete(&of);
+    if (rc == SCR_SUCCESS) rc = scr_map_write_as(merged, &all);
     if (rc == SCR_ERR_SPACE && spare != SCR_SPARE_ALL)
       rc = SCR_SUCCESS; /* nothing else can go: a crash may lose some */
   }

@@ -138,9 +138,7 @@ SCR_FN int cache_check_prefix(const char* dir, const char* prefix)
     same |= !scr_record_is_at(of, other); /* it was moved; a copy has the same identity */
   if (rc == SCR_SUCCESS && !same)
     rc = SCR_ERR(SCR_ERR_BUSY, "%s is the cache of the prefix %s, not of %s", dir, of, prefix);
-  if (rc == SCR_SUCCESS && *other && *mine == '\0' &&
-      scr_record_path(prefix, "index.scr", path, sizeof path) == SCR_SUCCESS && access(path, F_OK) < 0 &&
-      errno == ENOENT)
+  if (rc == SCR_SUCCESS && *other && *mine == '\0' && scr_index_is_missing(prefix))
     rc = SCR_ERR(SCR_ERR_STATE,
                  "the prefix %s has neither prefix.scr nor index.scr in .scr, but had an identity when %s was written: "
                  "is its file system mounted? If it is the right one, scr_index --build says so",

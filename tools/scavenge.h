@@ -335,16 +335,15 @@ SCR_FN void scavenge_see_datasets(char* text, void* arg)
 
   if (text == NULL) l->failed = 1;
   while (text != NULL && (text = strstr(text, words)) != NULL) {
-    char *line = text + sizeof words - 1, *end = line + strcspn(line, "\r\n");
+    char *line = text + sizeof words - 1, *end = line + strcspn(line, "\r\n"), *ckpt;
     text = end + (*end != '\0');
     *end = '\0';
     memset(&is, 0, sizeof is);
     if (sscanf(line, "%d of %" SCNd64 ", %" SCNx64, &is.identity.id, &is.identity.created, &is.identity.nonce) != 3)
       continue;
     is.id = is.identity.id;
-    if (strstr(line, " checkpoint ") != NULL) sscanf(strstr(line, " checkpoint "), " checkpoint %d", &is.ckpt);
-    is.flags = (strstr(line, " checkpoint") != NULL ? SCR_FLAG_CHECKPOINT : 0) |
-               (strstr(line, " output") != NULL ? SCR_FLAG_OUTPUT : 0);
+    if ((ckpt = strstr(line, " checkpoint")) != NULL) sscanf(ckpt, " checkpoint %d", &is.ckpt);
+    is.flags = (ckpt != NULL ? SCR_FLAG_CHECKPOINT : 0) | (strstr(line, " output") != NULL ? SCR_FLAG_OUTPUT : 0);
     is.location = SCR_LOCATION_CACHE;
     for (i = 0; i < l->n && l->set[i].id < is.id; i++) continue;
     if (i < l->n && l->set[i].id == is.id) continue;

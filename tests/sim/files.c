@@ -145,12 +145,12 @@ static uint64_t path_sum(const char* path)
 void files_prefix_back(void)
 {
   if (!S.is_away) return;
+  S.is_away = 0;
   if (dir_child(world_prefix->root, name_of("p", 1)) != NULL) {
     sim_violation("the prefix was made anew while it was away");
     return;
   }
   tree_rename(world_prefix, "away", "p");
-  S.is_away = 0;
 }
 
 /* The prefix is moved away, or comes back, if it is time to. */
