@@ -22,8 +22,8 @@ tests/tools/report.sh      360  360
 "
 beyond="
 tests/mpi/mpi.sh          3000 4800
-tests/image/image.sh       900 1800
-tests/openmpi/openmpi.sh   400 3600
+tests/image/image.sh       900 3600
+tests/openmpi/openmpi.sh   400 5400
 tests/vendor/vendor.sh     900  900
 tests/tools/run.sh         360  400
 tests/cxx/cxx.sh           300  600
@@ -31,7 +31,7 @@ tests/tools/system.sh      450  450
 tests/tools/users.sh       360  360
 tests/cluster/cluster.sh   900 5400
 tests/fortran/fortran.sh   700  700
-tests/cross/cross.sh       400 2400
+tests/cross/cross.sh       400 4800
 tests/tools/transfer.sh    450  900
 tests/package/package.sh   450  450
 tests/cluster/slurm.sh     700  900
@@ -45,7 +45,7 @@ tests/compat/older.sh      240  240
 tests/tools/database.sh    300  300
 tests/bench/smoke.sh       240  240
 tests/version/version.sh   360  360
-tests/image/kills.sh       600 5400
+tests/image/kills.sh       600 7200
 tests/fuzz/fuzz.sh         120  300
 tests/tools/gdb.sh         120  120
 "
