@@ -111,6 +111,22 @@ SCR_FN int cache_hold(scr_fence* held, const char* dir)
 }
 
 /*
+** Read into H the record of the prefix to which the control or cache directory DIR belongs; the filemaps tell where it is
+** lost, damaged, or of an older version.  H is empty if nothing tells.
+*/
+SCR_FN int cache_owner(const char* dir, scr_hash* h)
+{
+  char path[SCR_MAX_FILENAME];
+  int  rc = scr_fmt(path, sizeof path, "%s/prefix.scrinfo", dir);
+
+  if (rc == SCR_SUCCESS) rc = scr_hash_file_read(path, h);
+  if (rc != SCR_ERR_NOT_FOUND && rc != SCR_ERR_FORMAT && rc != SCR_ERR_CRC) return rc;
+  scr_hash_unset_all(h);
+  scr_filemap_find_prefix(dir, h);
+  return SCR_SUCCESS;
+}
+
+/*
 ** SCR_ERR_BUSY if the control or cache directory DIR belongs to runs of another prefix than PREFIX; SCR_ERR_STATE if to
 ** runs of PREFIX, but that has neither identity nor index now, as where its file system is not mounted.
 */
@@ -119,14 +135,8 @@ SCR_FN int cache_check_prefix(const char* dir, const char* prefix)
   char        path[SCR_MAX_FILENAME];
   scr_hash *  cache = scr_hash_new(), *own = scr_hash_new();
   const char *of, *named, *mine, *other;
-  int         same, rc = scr_fmt(path, sizeof path, "%s/prefix.scrinfo", dir);
+  int         same, rc = cache_owner(dir, cache);
 
-  if (rc == SCR_SUCCESS) rc = scr_hash_file_read(path, cache);
-  if (rc == SCR_ERR_NOT_FOUND || rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC) {
-    rc = SCR_SUCCESS; /* older versions wrote none, and a damaged one is not to keep work back */
-    scr_hash_unset_all(cache);
-    scr_filemap_find_prefix(dir, cache);
-  }
   if (scr_record_path(prefix, "prefix.scr", path, sizeof path) == SCR_SUCCESS) scr_hash_file_read(path, own);
   named = scr_hash_str_or(cache, "PREFIX", prefix);
   of = scr_hash_str_or(cache, "REAL", named);
@@ -159,18 +169,22 @@ SCR_FN void cache_find(char* dir, size_t size, const char* prefix)
   size_t         n = strlen(name);
   struct dirent* e;
   DIR*           d;
+  scr_hash*      h;
+  int            found = 0;
 
   if (access(dir, F_OK) == 0 && cache_check_prefix(dir, prefix) == SCR_SUCCESS) return;
   snprintf(path, sizeof path, "%.*s", (int)(name - dir), dir);
   d = opendir(path);
-  while (d != NULL && (e = readdir(d)) != NULL) {
+  while (d != NULL && !found && (e = readdir(d)) != NULL) {
     if (strncmp(e->d_name, name, n) != 0 || e->d_name[n] != '.' || e->d_name[n + 1] == '\0') continue;
     if (strspn(e->d_name + n + 1, "0123456789") != strlen(e->d_name + n + 1)) continue;
-    if (scr_fmt(path, sizeof path, "%.*s%s/prefix.scrinfo", (int)(name - dir), dir, e->d_name) != SCR_SUCCESS) continue;
-    if (access(path, F_OK) < 0) continue;
-    *strrchr(path, '/') = '\0';
-    if (cache_check_prefix(path, prefix) == SCR_SUCCESS && scr_fmt(dir, size, "%s", path) == SCR_SUCCESS) break;
+    if (scr_fmt(path, sizeof path, "%.*s%s", (int)(name - dir), dir, e->d_name) != SCR_SUCCESS) continue;
+    h = scr_hash_new();
+    found = cache_owner(path, h) == SCR_SUCCESS && scr_hash_get(h, "PREFIX") != NULL &&
+            cache_check_prefix(path, prefix) == SCR_SUCCESS;
+    scr_hash_delete(&h);
   }
+  if (found) scr_fmt(dir, size, "%s", path);
   if (d != NULL) closedir(d);
 }
 

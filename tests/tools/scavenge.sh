@@ -489,7 +489,7 @@ rm -rf "$p" "$tmp/base" && mkdir -p "$tmp/first" "$p"
 check "two applications: the second one's directory" 0 "" test -d "$job.1/scr.dataset.3"
 rm "$p/.scr/nodes.scr"
 says "two applications: inspect" 0 "^ *3$" "$BIN/scr_inspect" --up "$host"
-rm -rf "$job" # the first one's
+rm -rf "$job" "$job.1/prefix.scrinfo" # the first one's, and the record of the second one's; its filemaps have it, too
 says "two applications: scavenge" 0 "dataset 3 is in $p/heat.300" env SCR_NODELIST="$host" $scavenge
 check "two applications: the bytes" 0 "" same "$p/heat.300" 300
 
