@@ -3801,7 +3801,7 @@ SCR_FN scr_hash* scr_params_set(scr_hash* into, const char* key, const char* val
 {
   const scr_param_spec* spec = scr_param_spec_of(NULL, key);
 
-  if (spec != NULL && spec->who != SCR_PARAM_LINE) scr_hash_unset(into, key);
+  if (spec == NULL || spec->who != SCR_PARAM_LINE) scr_hash_unset(into, key);
   return scr_hash_set_kv(into, key, value);
 }
 
@@ -10283,8 +10283,8 @@ SCR_FN int scr_names_read(const char* prefix, const scr_prefix_place* place, int
 ** Offers     scr_strays; scr_prefix_has_summary, scr_prefix_look, scr_prefix_has, scr_prefix_has_head,
 **            scr_prefix_has_files, scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_remove_tagged,
 **            scr_prefix_forget, scr_prefix_delete_leaf, scr_prefix_check_owner, scr_prefix_may_delete,
-**            scr_prefix_clear, scr_prefix_walk, scr_strays_find, scr_prefix_choose_dir, scr_prefix_end_deletion,
-**            scr_prefix_finish_all
+**            scr_prefix_clear, scr_prefix_walk, scr_strays_find, scr_strays_beside, scr_prefix_choose_dir,
+**            scr_prefix_end_deletion, scr_prefix_finish_all
 ** Invariants
 **   X6  A deletion is recorded in the index before the first file is deleted, and any later run finishes it; but the
 **       record is dropped as soon as any dataset is entered into the index.
@@ -10765,6 +10765,49 @@ SCR_FN void scr_strays_find(scr_strays* s, const char* prefix)
   if (left <= 0 && s->n == 0)
     scr_warn("%s has no index, and no checkpoint in the first %d directories; scr_index --build looks into all of them",
              prefix, SCR_STRAYS_LOOK);
+}
+
+/* The same for the directory PARENT, "" or one below the prefix of INDEX that ends with "/": what INDEX has not. */
+SCR_FN void scr_strays_look(scr_strays* s, const scr_index* index, const char* parent, int* left)
+{
+  char           path[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
+  struct dirent* e;
+  struct stat    st;
+  DIR*           d = scr_fmt(path, sizeof path, "%s/%s", s->prefix, parent) == SCR_SUCCESS ? opendir(path) : NULL;
+
+  while (d != NULL && *left > 0 && (e = readdir(d)) != NULL) {
+    if (e->d_name[0] == '.' || scr_fmt(dir, sizeof dir, "%s%s", parent, e->d_name) != SCR_SUCCESS ||
+        scr_hash_get_kv(index->h, "DIR", dir) != NULL)
+      continue;
+    --*left;
+    if (scr_summary_path(s->prefix, dir, path) == SCR_SUCCESS && scr_os.lstat(path, &st) == 0)
+      scr_prefix_walk(s->prefix, dir, 0, NULL, scr_strays_add, s);
+  }
+  if (d != NULL) closedir(d);
+}
+
+/*
+** Count in S the complete checkpoints that INDEX lacks, beside those that it has: it may be an older one.  Only so many
+** directories and files are looked at.
+*/
+SCR_FN void scr_strays_beside(scr_strays* s, const scr_index* index)
+{
+  char                 parent[SCR_MAX_FILENAME];
+  scr_hash*            parents = scr_hash_new();
+  const scr_hash_elem* e;
+  int                  left = SCR_STRAYS_LOOK;
+
+  memset(s, 0, sizeof *s);
+  s->prefix = index->prefix;
+  for (e = scr_hash_elem_first(scr_hash_get(index->h, "DIR")); e != NULL; e = scr_hash_elem_next(e)) {
+    const char* dir = scr_hash_elem_key(e);
+    const char* end = strrchr(dir, '/');
+    snprintf(parent, sizeof parent, "%.*s", end != NULL ? (int)(end - dir) + 1 : 0, dir);
+    scr_hash_set(parents, parent, scr_hash_new());
+  }
+  for (e = scr_hash_elem_first(parents); e != NULL; e = scr_hash_elem_next(e))
+    scr_strays_look(s, index, scr_hash_elem_key(e), &left);
+  scr_hash_delete(&parents);
 }
 
 #define SCR_PREFIX_DIRS_MAX 1000 /* directory names that are tried */
@@ -26371,6 +26414,26 @@ SCR_FN void scr_run_flush_due(void)
 }
 
 /*
+** The highest id that the prefix knows of, or has: INDEX, and the flush file with it, may be an older copy, as from a
+** backup, and newer checkpoints may lie beside those that it has.  A warning names the newest of them.
+*/
+SCR_FN SCR_APART int scr_run_last_id(const scr_index* index)
+{
+  int             id = scr_flush_file_last_id(index);
+  scr_strays      s;
+  const scr_desc* d = &s.newest;
+
+  scr_strays_beside(&s, index);
+  if (s.n == 0 || d->identity.id <= id) return id;
+  scr_warn(
+      "%s (dataset %d) is complete on the prefix %s, but neither its index nor its flush file knows of it, which may "
+      "be older ones: this run does not use it, and may write over its files; end the run, and scr_index --build "
+      "enters it",
+      scr_desc_name(d), d->identity.id, index->prefix);
+  return d->identity.id;
+}
+
+/*
 ** Let new ids begin above the greatest one that the prefix or the filemap of a rank has, so that no id recurs.  On rank
 ** 0 *UNFINISHED is 1 if renames on the prefix are left to do; it becomes the same everywhere.  Collective over the
 ** world.
@@ -26386,7 +26449,7 @@ SCR_FN int scr_run_raise_ids(int* unfinished)
     if (scr.map.entry[i]->desc.identity.id > v.max[ID]) v.max[ID] = scr.map.entry[i]->desc.identity.id;
   if (scr.world.rank == 0) {
     scr_index_read(&index, scr.world.prefix);
-    i = scr_flush_file_last_id(&index);
+    i = scr_run_last_id(&index);
     if (i > v.max[ID]) v.max[ID] = i;
     scr_index_close(&index, SCR_SUCCESS, 0);
     rc = scr_prefix_check_place();

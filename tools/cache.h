@@ -111,8 +111,8 @@ SCR_FN int cache_hold(scr_fence* held, const char* dir)
 }
 
 /*
-** Read into H the record of the prefix to which the control or cache directory DIR belongs; the filemaps tell where it is
-** lost, damaged, or of an older version.  H is empty if nothing tells.
+** Read into H the record of the prefix to which the control or cache directory DIR belongs; the filemaps tell where it
+** is lost, damaged, or of an older version.  H is empty if nothing tells.
 */
 SCR_FN int cache_owner(const char* dir, scr_hash* h)
 {

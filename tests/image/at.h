@@ -20,12 +20,14 @@ static int asked(void)
   return 0;
 }
 
-/* The next point.  AT=3,10: a signal at the third and tenth one; DIES=N: the process is killed at that one. */
+/* The next point.  AT=3,10: a signal at the third and tenth one, of each rank if AT_RANK is `all`; DIES=N: the process
+   is killed at that one. */
 static void point(int rank)
 {
   const char *who = getenv("AT_RANK"), *dies = getenv("DIES");
 
   points++;
+  if (who != NULL && strcmp(who, "all") == 0) rank = atoi(who); /* 0 */
   if (rank != (who != NULL ? atoi(who) : 0)) return;
   if (dies != NULL && atol(dies) == points) raise(SIGKILL);
   if (asked()) raise(SIGUSR1);

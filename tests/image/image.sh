@@ -59,7 +59,10 @@ build held held.c
 build synchronous synchronous.c
 build callbacks callbacks.c -fopenmp -O2
 build jumps jumps.c
-build process process.c
+build process process.c -O2 -D_FORTIFY_SOURCE=2
+build bits bits.c -O2
+build across across.c
+build zlib zlib.c -lz
 build open open.c
 build maps maps.c
 build hybrid hybrid.c -fopenmp
@@ -116,6 +119,18 @@ plain 4 nonblocking 6
 for at in $(points 2 20); do AT=$at AT_RANK=$((at % 4)) round "nonblocking collectives, image at point $at" 4 nonblocking 6; done
 plain 3 nonblocking 6
 AT=4,9,23 AT_RANK=2 round "nonblocking collectives on 3 ranks, three images" 3 nonblocking 6
+plain 4 across 6
+for at in $(points 2 13 20); do AT=$at AT_RANK=$((at % 4)) round "four communicators, image at point $at" 4 across 6; done
+AT=3,11 AT_RANK=all round "four communicators, all ranks ask at once" 4 across 6
+sizes=5
+[ "$mode" != long ] || sizes=7
+for n in $(points 3 5 6 9 12 16); do
+  fresh
+  plain $n bits $sizes
+  AT=2 ends "the bits of reductions on $n ranks" $n bits $sizes
+done
+plain 2 zlib 12
+AT=3,8 AT_RANK=1 round "a stream of zlib, two images" 2 zlib 12
 plain 4 communicators 8
 for at in $(points 3 25); do AT=$at AT_RANK=$((at % 4)) round "communicators, image at point $at" 4 communicators 8; done
 plain 5 communicators 8
@@ -243,6 +258,20 @@ AT=4 SCR_FLUSH=1 check "an image that is flushed" 0 "" run 3 messages 12
 rm -rf "$tmp/node"/*
 ends "all nodes lost, restarted" 3 messages 12
 said "all nodes lost: from which" "restarted from image\.1\$"
+fresh
+AT=4,20 SCR_FLUSH=1 SCR_FLUSH_ASYNC=1 SCR_CHECKPOINT_INTERVAL=3 check "images that are flushed in the background" 0 "" run 3 messages 12
+said "a rule that counts calls: a warning" "SCR_CHECKPOINT_INTERVAL"
+rm -rf "$tmp/node"/*
+ends "flushed in the background, restarted" 3 messages 12
+said "flushed in the background: from which" "restarted from image\.2\$"
+fresh
+AT=4,16 SCR_FLUSH=1 check "two images that are flushed" 0 "" run 3 messages 12
+rm -rf "$tmp/node"/*
+printf x | dd of=image.2/rank_1.img bs=1 seek=200 conv=notrunc 2>/dev/null
+ends "the newest image is damaged, restarted" 3 messages 12
+said "the newest image is damaged: the older one" "restarted from image\.1\$"
+SCR_ENABLE=0 AT=4 ends "with SCR_ENABLE=0" 3 messages 12
+check "with SCR_ENABLE=0: nothing is said" 1 - grep scr_image "$tmp/said"
 
 # ---- refused at the start
 refuse() { # NAME PATTERN
@@ -254,6 +283,26 @@ refuse() { # NAME PATTERN
 }
 refuse GROUPS "the program uses setgrent, which images do not support yet"
 refuse BRIDGE "the program uses MPI_Intercomm_create, which"
+refuse PRINTS "the program uses register_printf_specifier, which images do not support yet"
+unfit() { # NAME PATTERN COMMAND...: it does not start
+  fresh
+  check "$1: it does not start" 1 - timeout 60 $MPIEXEC -n 1 sh -c 'exec 2>"$0" "$@"' "$tmp/said" "${@:3}"
+  said "$1: the message" "^scr_image: .*$2"
+}
+check "a command that forbids a call of the system" 0 "" ${CC:-cc} -Wall -Werror -o "$tmp/locked" "$top/tests/image/locked.c"
+unfit "address randomisation that stays" "cannot switch off address randomisation" "$tmp/locked" "$tmp/state" 3
+check "AddressSanitizer is built" 0 - $MPICC -fsanitize=address "$top/tests/image/state.c" "$top/scr_image.o" -o "$tmp/asan" -lm
+unfit "AddressSanitizer" "the program uses AddressSanitizer" "$tmp/asan" 3
+check "a program with the library is built" 0 - $MPICC -I"$top" "$top/examples/minimal.c" "$top/libscr.a" "$top/scr_image.o" -o "$tmp/calls" -lz -lpthread
+unfit "a program that calls the library" "the program writes checkpoints itself; link it without scr_image.o" "$tmp/calls" 3
+links() { # NAME PATTERN SOURCE COMPILER...: it is not linked
+  printf '%s\n' "$3" >"$tmp/own.c"
+  says "$1: it is not linked" 1 "$2" "${@:4}" "$tmp/own.c" "$top/scr_image.o" -o "$tmp/own"
+}
+links "a malloc of its own" "multiple definition of .malloc" 'void* malloc(unsigned long n) { return (void*)n; } int main(void) { return 0; }' $MPICC -w
+links "a call of MPI of its own" "multiple definition of .MPI_Barrier" 'int MPI_Barrier(int c) { return c; } int main(void) { return 0; }' $MPICC
+links "a static program" "hidden symbol ._DYNAMIC" 'int main(void) { return 0; }' $MPICC -static
+links "another MPI" "undefined reference to .\(MPI_\|PMPI_\|MPIR_\)" 'int main(void) { return 0; }' ${CC:-cc}
 
 # ---- refused when a library of the program makes the call
 fresh
@@ -263,8 +312,13 @@ check "a library that calls nothing of it: its end" 0 "" grep -qx "the library e
 check "a library that calls nothing of it, without images" 0 "" plain 1 late no
 check "its end without images" 0 "" grep -qx "the library ends" "$tmp/result"
 fresh
-AT=1 check "a library that calls alarm: the program goes on" 0 - run 1 late alarm
-said "a library that calls alarm: the message" "no image: rank 0 has called alarm()"
+for call in alarm pipe fork mmap dlopen; do
+  fresh
+  AT=1 check "a library that calls $call: the program goes on" 0 - run 1 late $call
+  said "a library that calls $call: the message" "no image: rank 0 has called $call()"
+done
+check "threads that call MPI: what is provided" 0 - grep -x "only the main thread" "$tmp/result"
+said "threads that call MPI: the message" "MPI_THREAD_FUNNELED is provided: only the main thread can be saved"
 check "a library that merges communicators: an error of MPI" 0 - run 1 late merge
 check "a library that merges communicators: which" 0 "" grep -qx "the end, 1" "$tmp/result"
 said "a library that merges communicators: the message" "MPI_Intercomm_merge does not work in programs with images"
@@ -313,6 +367,15 @@ build SOCKET refused.c -DSOCKET
 fresh
 AT=1 check "a socket that was open: the program goes on" 0 "" run 2 SOCKET
 said "a socket that was open: the message" "no image: rank [01] has called socket()"
+build BLOCKS_SIGNAL refused.c -DBLOCKS_SIGNAL
+fresh
+AT=1 check "a signal that is blocked: the program goes on" 0 "" run 2 BLOCKS_SIGNAL
+said "a signal that is blocked: the message" "no image: rank [01] has blocked a signal that has come"
+build REWINDS refused.c -DREWINDS
+fresh
+printf abc >"$tmp/words"
+AT=1 check "standard input that was rewound: the program goes on" 0 - $MPIEXEC -n 1 sh -c 'exec "$0" <"$1" 2>"$2"' "$tmp/REWINDS" "$tmp/words" "$tmp/said"
+said "standard input that was rewound: the message" "no image: rank 0 has moved within standard input"
 build LISTS refused.c -DLISTS
 for how in "" opendir; do
   fresh
@@ -492,6 +555,11 @@ SCR_IMAGE_NATIVE_LIBS=libkeep check "a library that there is not: refused" 1 - r
 said "a library that there is not: the message" "SCR_IMAGE_NATIVE_LIBS names libkeep, which is no library of the program"
 SCR_IMAGE_SAVED_LIBS=libkeeps check "the side that it has without a list" 0 - run 1 with_library 12
 said "the side that it has without a list: it restarts" "restarted from image\.1"
+LD_PRELOAD=$tmp/liblate.so check "one library more: refused" 1 - run 1 with_library 12
+said "one library more: the message" "image\.1 was written with .*libkeeps.so where .*liblate.so is now"
+${CC:-cc} -O2 -DANEW -Wl,--build-id -shared -fPIC -o "$tmp/libkeeps.so" "$top/tests/image/keeps.c"
+check "another build of the library: refused" 1 - run 1 with_library 12
+said "another build of the library: the message" "image\.1 was written by another build of .*libkeeps.so"
 
 fresh
 check "a program that writes checkpoints itself" 0 - timeout 120 $MPIEXEC -n 2 "$top/examples/minimal" 20
@@ -513,6 +581,17 @@ for limit in 4096 unlimited; do
   ends "ulimit -s $limit, restarted with another" 2 state 12
   said "ulimit -s $limit: from which" "restarted from image\.1\$"
 done
+
+# ---- the session of the chapter images, with fewer cells
+fresh
+sed -n '/^    make image$/,/^    mpiexec .*prints the answer$/p' "$top/tools/manual/images.md" |
+  sed -e '/make image/d' -e "s|mpicc examples|$MPICC $top/examples|" -e "s|scr_image.o|$top/scr_image.o|" -e "s|/dev/shm|$tmp/node|g" \
+    -e "s|/p/run|$p|g" -e "s|mpiexec|$MPIEXEC|" -e 's|1000 20000|400 4000|' -e 's|sleep 5|while [ ! -e .scr/status.scr ]; do sleep 0.1; done|' >session
+check "the session of the manual has its lines" 0 8 grep -c . session
+check "the session of the manual" 0 - timeout 120 sh -e session
+answer() { "$@" 2>/dev/null | tail -n 1; }
+wanted=$(SCR_IMAGE=0 answer $MPIEXEC -n 4 ./heat 400 4000)
+check "the session of the manual: its answer" 0 "$wanted" answer $MPIEXEC -n 4 ./heat 400 4000
 
 # ---- the demo of the chapter images
 if [ "$mode" != check ]; then says "make demo-image" 0 "^ *equal" timeout 300 make -s -C "$top" demo-image; fi

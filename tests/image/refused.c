@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <mpi.h>
+#include <printf.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -24,6 +25,18 @@ static int compare(const void* a, const void* b)
 static void* nothing(void* arg)
 {
   return arg;
+}
+#elif defined(PRINTS)
+static int print(FILE* f, const struct printf_info* how, const void* const* args)
+{
+  (void)how, (void)args;
+  return fputs("own", f);
+}
+
+static int count(const struct printf_info* how, size_t n, int* types, int* size)
+{
+  (void)how, (void)n, (void)types, (void)size;
+  return 0;
 }
 #endif
 
@@ -86,6 +99,32 @@ int main(int argc, char** argv)
     point(0);
     linger();
   }
+#elif defined(BLOCKS_SIGNAL)
+  {
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR2);
+    signal(SIGUSR2, SIG_IGN);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    signal(SIGUSR2, SIG_DFL);
+    raise(SIGUSR2);
+    point(rank);
+    linger();
+    signal(SIGUSR2, SIG_IGN);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+  }
+#elif defined(REWINDS)
+  {
+    char letter = '-';
+
+    if (read(0, &letter, 1) != 1 || lseek(0, 0, SEEK_SET) != 0) return 1;
+    point(rank);
+    linger();
+    printf("%c\n", letter);
+  }
+#elif defined(PRINTS)
+  register_printf_specifier('Q', print, count);
 #elif defined(SOCKET)
   close(socket(AF_UNIX, SOCK_STREAM, 0));
 #elif defined(GROUPS)

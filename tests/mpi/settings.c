@@ -30,6 +30,10 @@ static void parameters_are_set_unset_and_asked_for_until_init(void)
   query("SCR_FLUSH", NULL);
   set("SCR_JOB_NAME=a=b");
   query("SCR_JOB_NAME", "a=b");
+  set("OF_NOBODY=1");
+  set("OF_NOBODY=2");
+  query("OF_NOBODY", "2");
+  set("OF_NOBODY=");
   set("CKPT=0 INTERVAL=1 TYPE=XOR");
   set("CKPT=1 INTERVAL=2");
   set("CKPT=1 TYPE=SINGLE");

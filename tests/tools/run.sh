@@ -617,6 +617,18 @@ rm x/r1 "$cached/scr.dataset.4/x/r1"
 check "a checkpoint that is damaged everywhere: a run from the one before" 5 - $alone SCR_FLUSH=2 $MPIEXEC -n 2 "$tmp/named"
 says "a checkpoint that is damaged everywhere: the one before is saved" 0 "the newest checkpoint on the prefix is 3, c" "$BIN/scr_postrun"
 
+# the metadata are those of a backup
+new
+check "older metadata: a job" 5 - $alone SCR_FLUSH=1 $MPIEXEC -n 2 "$tmp/named" c:ck.1 c:ck.2
+cp -a .scr "$tmp/older"
+check "older metadata: it goes on" 5 - $alone SCR_FLUSH=1 $MPIEXEC -n 2 "$tmp/named" c:ck.3 c:ck.4
+ended
+rm -rf .scr && mv "$tmp/older" .scr
+says "older metadata: the newer checkpoint is named" 5 "ck.4 (dataset 4) is complete on the prefix $p, but neither its index nor its flush file knows of it" $alone SCR_CACHE_PURGE=1 $MPIEXEC -n 2 "$tmp/named"
+says "older metadata: the remedy" 0 "4 .*ck.4" sh -c '"$0" --build && "$0" --list' "$BIN/scr_index"
+says "older metadata: the newer one is loaded" 5 "checkpoint ck.4 (dataset 4) is loaded" $alone SCR_DEBUG=1 SCR_CACHE_PURGE=1 $MPIEXEC -n 2 "$tmp/named" c:ck.5
+check "older metadata: it has the next number" 0 - test -f "$cached/scr.dataset.5/ck.5/r1"
+
 # datasets of two prefixes that have the same id
 new
 rm -rf "$tmp/other" && mkdir "$tmp/other"

@@ -382,16 +382,28 @@ static void reduce_in_order(img_plan* p, const data* d, int root)
   if (p->rank == root) img_plan_recv(p, d->mine, d->count, d->type, 0);
 }
 
-static void reduce(img_plan* p, const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root)
+/* MPICH combines long values with an operation of the program at rank 0, but not LATER: in a nonblocking call. */
+static void reduce_as(img_plan* p, const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root,
+                      int later)
 {
+  int  is_long = size_of(count, type) > SHORT_REDUCE, made = img_op_is_made(op);
   data d = {p->rank == root ? out : img_plan_room(p, count, type), img_plan_room(p, count, type), count, type, op};
 
   if (!is_root(p, root)) return;
   if (in != MPI_IN_PLACE) img_plan_copy(p, d.mine, count, type, in, count, type);
-  if (!img_op_commutes(op)) reduce_in_order(p, &d, root);
-  else if (size_of(count, type) > SHORT_REDUCE && count >= power_of(p) && !img_op_is_made(op))
-    reduce_long(p, &d, root, 0);
+  if (!img_op_commutes(op) || (is_long && made && !later)) reduce_in_order(p, &d, root);
+  else if (is_long && count >= power_of(p) && !made) reduce_long(p, &d, root, 0);
   else reduce_short(p, &d, root);
+}
+
+static void reduce(img_plan* p, const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root)
+{
+  reduce_as(p, in, out, count, type, op, root, 0);
+}
+
+static void reduce_later(img_plan* p, const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root)
+{
+  reduce_as(p, in, out, count, type, op, root, 1);
 }
 
 /* The pieces of all ranks: each rank sends to each what is its, and takes the pieces by their distance. */
@@ -522,7 +534,10 @@ IMG_CALLS(Alltoallw, MPI_Ialltoallw, alltoallw,
           (const void* in, const int counts[], const int places[], const MPI_Datatype types[], void* out,
            const int outs[], const int outplaces[], const MPI_Datatype outtypes[]),
           (in, counts, places, types, out, outs, outplaces, outtypes))
-IMG_CALLS(Reduce, MPI_Ireduce, reduce, (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root),
+IMG_BLOCKING(Reduce, reduce, (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root),
+             (in, out, count, type, op, root))
+IMG_LATER(Reduce, MPI_Ireduce, reduce_later,
+          (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root),
           (in, out, count, type, op, root))
 IMG_CALLS(Allreduce, MPI_Iallreduce, img_plan_allreduce,
           (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op), (in, out, count, type, op))

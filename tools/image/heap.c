@@ -140,7 +140,8 @@ static int grow(size_t size)
   size_t more;
 
   if (end == NULL) {
-    if (!img_map(IMG_HEAP_BASE, IMG_HEAP_STEP)) return 0;
+    if (!img_map(IMG_HEAP_BASE, IMG_HEAP_STEP))
+      img_die("the memory at 0x%lx, for the heap, is in use, or more than ulimit -v allows", IMG_HEAP_BASE);
     top = (block*)IMG_HEAP_BASE;
     high = (char*)top;
     end = (char*)top + IMG_HEAP_STEP;
@@ -568,6 +569,28 @@ IMG_API int asprintf(char** text, const char* format, ...)
   va_list args;
   int     n;
 
+  va_start(args, format);
+  n = print_to_heap(img_is_saved_text(IMG_CALLER()), text, format, args);
+  va_end(args);
+  return n;
+}
+
+/* What a compiler with checks calls. */
+int __vasprintf_chk(char** text, int flag, const char* format, va_list args);
+int __asprintf_chk(char** text, int flag, const char* format, ...);
+
+IMG_API int __vasprintf_chk(char** text, int flag, const char* format, va_list args)
+{
+  (void)flag;
+  return print_to_heap(img_is_saved_text(IMG_CALLER()), text, format, args);
+}
+
+IMG_API int __asprintf_chk(char** text, int flag, const char* format, ...)
+{
+  va_list args;
+  int     n;
+
+  (void)flag;
   va_start(args, format);
   n = print_to_heap(img_is_saved_text(IMG_CALLER()), text, format, args);
   va_end(args);

@@ -251,9 +251,16 @@ IMG_API char* strtok(char* s, const char* between)
 static struct tm the_time;
 static char      time_text[60], error_text[200];
 
+/* As libc's, in the zone that TZ names now, which localtime_r() need not look at. */
+static struct tm* local_time(const time_t* t)
+{
+  tzset();
+  return localtime_r(t, &the_time);
+}
+
 IMG_API struct tm* localtime(const time_t* t)
 {
-  return img_is_saved_text(IMG_CALLER()) ? localtime_r(t, &the_time) : scr_native_localtime(t);
+  return img_is_saved_text(IMG_CALLER()) ? local_time(t) : scr_native_localtime(t);
 }
 
 IMG_API struct tm* gmtime(const time_t* t)
@@ -269,7 +276,7 @@ IMG_API char* asctime(const struct tm* t)
 IMG_API char* ctime(const time_t* t)
 {
   if (!img_is_saved_text(IMG_CALLER())) return scr_native_ctime(t);
-  return localtime_r(t, &the_time) != NULL ? asctime_r(&the_time, time_text) : NULL;
+  return local_time(t) != NULL ? asctime_r(&the_time, time_text) : NULL;
 }
 
 IMG_API char* strerror(int number)
@@ -318,6 +325,38 @@ void img_run_exits(void* unused)
   exits = e->before;
   scr_native___cxa_atexit(img_run_exits, NULL, NULL);
   e->f(e->argument);
+}
+
+/* ---- what runs at a fork ---- */
+
+int __register_atfork(void (*before)(void), void (*parent)(void), void (*child)(void), void* object);
+IMG_NATIVE(__register_atfork);
+
+typedef struct at_fork {
+  struct at_fork* next;
+  void (*before)(void);
+  void (*parent)(void);
+  void (*child)(void);
+  void* object;
+} at_fork;
+
+static at_fork*  forks; /* in the order of their calls */
+static at_fork** forks_end = &forks;
+
+/* pthread_atfork().  What constructors register, each process registers anew. */
+IMG_API int __register_atfork(void (*before)(void), void (*parent)(void), void (*child)(void), void* object)
+{
+  at_fork* e;
+
+  if (img_in_main && img_is_saved_text(IMG_CALLER())) {
+    if ((e = img_alloc(sizeof *e)) == NULL) return ENOMEM;
+    *e = (at_fork){NULL, before, parent, child, object};
+    img_lock(&lock);
+    *forks_end = e;
+    forks_end = &e->next;
+    img_unlock(&lock);
+  }
+  return scr_native___register_atfork(before, parent, child, object);
 }
 
 /* ---- handlers of signals ---- */
@@ -385,14 +424,37 @@ IMG_API char* getcwd(char* buf, size_t size)
   return img_is_saved_text(IMG_CALLER()) ? directory_for(buf, size) : scr_native_getcwd(buf, size);
 }
 
+/* What a compiler with checks calls: BUF has ROOM bytes. */
+char* __getcwd_chk(char* buf, size_t size, size_t room);
+
+IMG_API char* __getcwd_chk(char* buf, size_t size, size_t room)
+{
+  if (size > room) abort();
+  return img_is_saved_text(IMG_CALLER()) ? directory_for(buf, size) : scr_native_getcwd(buf, size);
+}
+
 IMG_NATIVE(realpath);
 
-IMG_API char* realpath(const char* path, char* resolved)
+/* The path, in memory of the program if RESOLVED is NULL. */
+static char* real_path(const char* path, char* resolved)
 {
   char buf[4096];
 
-  if (resolved != NULL || !img_is_saved_text(IMG_CALLER())) return scr_native_realpath(path, resolved);
+  if (resolved != NULL) return scr_native_realpath(path, resolved);
   return scr_native_realpath(path, buf) != NULL ? strdup(buf) : NULL;
+}
+
+IMG_API char* realpath(const char* path, char* resolved)
+{
+  return img_is_saved_text(IMG_CALLER()) ? real_path(path, resolved) : scr_native_realpath(path, resolved);
+}
+
+char* __realpath_chk(const char* path, char* resolved, size_t room);
+
+IMG_API char* __realpath_chk(const char* path, char* resolved, size_t room)
+{
+  if (room < 4096) abort();
+  return img_is_saved_text(IMG_CALLER()) ? real_path(path, resolved) : scr_native_realpath(path, resolved);
 }
 
 IMG_API mode_t umask(mode_t value)
@@ -551,6 +613,7 @@ void img_libc_resumed(void)
     void (*call)(void);
   } init;
   const setting* s;
+  const at_fork* e;
   int            i;
 
   move_options(0);
@@ -558,6 +621,7 @@ void img_libc_resumed(void)
     if (s->value != NULL) scr_native_setenv(s->name, s->value, 1);
     else scr_native_unsetenv(s->name);
   }
+  tzset(); /* the library has used local time with the TZ of this process */
   if (!is_plain(locale) && scr_native_setlocale(LC_ALL, locale) == NULL)
     img_die("this node has no locale %s, which the program has set", locale);
   if (has_moved && scr_native_chdir(directory) != 0)
@@ -565,6 +629,7 @@ void img_libc_resumed(void)
   if (has_mask) scr_native_umask(mask);
   for (i = 0; i < SIGNALS; i++)
     if (handled[i]) img_lib_sigaction(i, &handlers[i], NULL);
+  for (e = forks; e != NULL; e = e->next) scr_native___register_atfork(e->before, e->parent, e->child, e->object);
   init.address = img_any_symbol("mpirinitf_"); /* MPI has not yet been told the constants of Fortran */
   if (init.address != NULL) init.call();
 }

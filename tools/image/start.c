@@ -42,6 +42,7 @@ typedef struct {
 void img_on_stack(uint64_t top, void* argument, void (*f)(void*)) __attribute__((noreturn));
 
 uint64_t              img_stack_low;
+int                   img_in_main;
 double                img_wtime_add;
 char                  img_arguments[512];
 static main_function* real_main;
@@ -312,6 +313,7 @@ static int image_main(int argc, char** argv, char** envp)
   img_agree_start();
   __cxa_atexit(img_run_exits, NULL, NULL); /* before what MPI has registered */
   img_lib_start();
+  img_in_main = 1;
   img_on_stack(IMG_STACK_TOP, &a, run_main);
 }
 

@@ -260,6 +260,16 @@ IMG_API ssize_t getdelim(char** line, size_t* size, int end, FILE* f)
 static uint64_t input_read;  /* bytes that came to this process and those before it, those in the stream too */
 static uint64_t input_taken; /* at the image: bytes that the program has */
 static uint64_t input_skip;  /* of those, how many this process has still to skip */
+static off_t    input_at;    /* where the descriptor of this process has to be now, -1 if it cannot seek */
+
+/* As read(), of standard input. */
+static ssize_t read_native(void* buf, size_t n)
+{
+  ssize_t got = scr_native_read(0, buf, n);
+
+  if (got > 0 && input_at >= 0) input_at += got;
+  return got;
+}
 
 static ssize_t read_input(void* cookie, char* buf, size_t n)
 {
@@ -268,11 +278,11 @@ static ssize_t read_input(void* cookie, char* buf, size_t n)
 
   (void)cookie;
   while (input_skip > 0) {
-    got = scr_native_read(0, skipped, input_skip < sizeof skipped ? (size_t)input_skip : sizeof skipped);
+    got = read_native(skipped, input_skip < sizeof skipped ? (size_t)input_skip : sizeof skipped);
     if (got <= 0) return got;
     input_skip -= (uint64_t)got;
   }
-  got = scr_native_read(0, buf, n);
+  got = read_native(buf, n);
   if (got > 0) input_read += (uint64_t)got;
   return got;
 }
@@ -306,6 +316,7 @@ void img_streams_start(void)
   f->_fileno = 0;
   stdin = f;
   streams[0].used = streams[1].used = streams[2].used = 1;
+  input_at = lseek(0, 0, SEEK_CUR);
 }
 
 /* ---- before an image, and after a restart ---- */
@@ -336,6 +347,8 @@ const char* img_streams_objection(void)
   const char* problem = objection;
   int         i;
 
+  if (problem == NULL && input_at >= 0 && lseek(0, 0, SEEK_CUR) != input_at)
+    problem = "has moved within standard input, or another process has read from it";
   for (i = 0; i < IMG_STREAMS && problem == NULL; i++) {
     FILE* f = at_slot(i);
 
@@ -368,6 +381,7 @@ void img_streams_resumed(void)
   int i;
 
   input_read = input_skip = input_taken;
+  input_at = lseek(0, 0, SEEK_CUR);
   for (i = 0; i < IMG_STREAMS; i++) {
     const stream* s = &streams[i];
     FILE*         f = at_slot(i);

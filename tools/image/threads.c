@@ -293,7 +293,9 @@ static sigset_t mask; /* of the main thread */
 const char* img_threads_objection(void)
 {
   static char text[80];
+  sigset_t    waiting;
 
+  if (sigpending(&waiting) == 0 && !sigisemptyset(&waiting)) return "has blocked a signal that has come";
   if (img_openmp && openmp_get("omp_get_level") > 0) return "is in a parallel region of OpenMP";
   if (threads > 0) {
     snprintf(text, sizeof text, "has %d threads that were not joined", threads);
