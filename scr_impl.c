@@ -6394,7 +6394,10 @@ SCR_FN int scr_thread_start(pthread_t* thread, void* (*work)(void* arg), void* a
 #endif
 }
 
-/* Work for the helper thread, which uses nothing but ARG and the table of system calls.  All zeros but work and arg. */
+/*
+** Work for the helper thread, which uses nothing but ARG, the table of system calls, and settings that do not change
+** meanwhile.  All zeros but work and arg.
+*/
 typedef struct scr_job {
   int (*work)(void* arg); /* returns an error code */
   void*           arg;
@@ -10653,10 +10656,10 @@ SCR_FN int scr_prefix_clear(const char* prefix, const char* dir, const scr_ident
 }
 
 /*
-** Returns 1 if DIR below PREFIX may hold the metadata of the dataset IDENTITY: no stranger owns DIR (a warning tells of
-** one); it has no summary, or that of this dataset or of one whose flush was killed, whose remains are then removed;
-** and INDEX has no other complete dataset there.  A summary that cannot be read might belong to any dataset, so DIR is
-** then not used.  INDEX is NULL if it cannot be read: then nothing counts as left by a killed flush.
+** Returns 1 if the dataset IDENTITY may have its metadata in DIR, below PREFIX.  All of this must hold: no stranger
+** owns DIR (a warning tells of one); INDEX has no other complete dataset there; the summary in it is missing, is that
+** of IDENTITY, or was left by a killed flush, whose remains are then removed.  A summary that cannot be read may be
+** that of any dataset.  INDEX is NULL if it cannot be read: then nothing counts as left by a killed flush.
 */
 SCR_FN int scr_prefix_may_use(const char* prefix, const scr_index* index, const char* dir, const scr_identity* identity)
 {
@@ -10738,7 +10741,7 @@ SCR_FN void scr_strays_add(const char* dir, void* arg)
   scr_err_save(&why);
   if (scr_summary_path(s->prefix, dir, path) == SCR_SUCCESS &&
       scr_summary_read(path, &desc, &complete) == SCR_SUCCESS && complete && scr_desc_is_ckpt(&desc) &&
-      !scr_prefix_is_leftover(s->prefix, dir, &desc.identity)) {
+      desc.identity.id > 0 && desc.identity.id < INT_MAX && !scr_prefix_is_leftover(s->prefix, dir, &desc.identity)) {
     if (s->n++ == 0 || scr_identity_cmp(&desc.identity, &s->newest.identity) > 0) s->newest = desc;
     if (*desc.name == '\0' && scr_identity_cmp(&desc.identity, &s->newest.identity) == 0)
       snprintf(s->newest.name, sizeof s->newest.name, "%s", dir);
@@ -10768,35 +10771,41 @@ SCR_FN void scr_strays_find(scr_strays* s, const char* prefix)
 }
 
 /* The same for the directory PARENT, "" or one below the prefix of INDEX that ends with "/": what INDEX has not. */
-SCR_FN void scr_strays_look(scr_strays* s, const scr_index* index, const char* parent, int* left)
+SCR_FN void scr_strays_look(scr_strays* s, const scr_index* index, const char* parent)
 {
+  int            left = SCR_STRAYS_LOOK;
   char           path[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
   struct dirent* e;
   struct stat    st;
   DIR*           d = scr_fmt(path, sizeof path, "%s/%s", s->prefix, parent) == SCR_SUCCESS ? opendir(path) : NULL;
 
-  while (d != NULL && *left > 0 && (e = readdir(d)) != NULL) {
+  while (d != NULL && left > 0 && (e = readdir(d)) != NULL) {
+#ifdef DT_DIR
+    if (e->d_type != DT_DIR && e->d_type != DT_UNKNOWN) continue;
+#endif
     if (e->d_name[0] == '.' || scr_fmt(dir, sizeof dir, "%s%s", parent, e->d_name) != SCR_SUCCESS ||
         scr_hash_get_kv(index->h, "DIR", dir) != NULL)
       continue;
-    --*left;
-    if (scr_summary_path(s->prefix, dir, path) == SCR_SUCCESS && scr_os.lstat(path, &st) == 0)
+    left--;
+    if (scr_fmt(path, sizeof path, "%s/%s", s->prefix, dir) == SCR_SUCCESS && scr_os.lstat(path, &st) == 0 &&
+        S_ISDIR(st.st_mode) && scr_prefix_check_owner(s->prefix, dir) == SCR_SUCCESS)
       scr_prefix_walk(s->prefix, dir, 0, NULL, scr_strays_add, s);
   }
   if (d != NULL) closedir(d);
 }
 
 /*
-** Count in S the complete checkpoints that INDEX lacks, beside those that it has: it may be an older one.  Only so many
-** directories and files are looked at.
+** Count in S the complete checkpoints that INDEX lacks, beside those that it has: it may be an older one.  Those of a
+** stranger do not count, and of each directory only so many others are looked at.
 */
 SCR_FN void scr_strays_beside(scr_strays* s, const scr_index* index)
 {
   char                 parent[SCR_MAX_FILENAME];
   scr_hash*            parents = scr_hash_new();
   const scr_hash_elem* e;
-  int                  left = SCR_STRAYS_LOOK;
+  scr_err_record       why;
 
+  scr_err_save(&why);
   memset(s, 0, sizeof *s);
   s->prefix = index->prefix;
   for (e = scr_hash_elem_first(scr_hash_get(index->h, "DIR")); e != NULL; e = scr_hash_elem_next(e)) {
@@ -10806,8 +10815,9 @@ SCR_FN void scr_strays_beside(scr_strays* s, const scr_index* index)
     scr_hash_set(parents, parent, scr_hash_new());
   }
   for (e = scr_hash_elem_first(parents); e != NULL; e = scr_hash_elem_next(e))
-    scr_strays_look(s, index, scr_hash_elem_key(e), &left);
+    scr_strays_look(s, index, scr_hash_elem_key(e));
   scr_hash_delete(&parents);
+  scr_err_restore(&why);
 }
 
 #define SCR_PREFIX_DIRS_MAX 1000 /* directory names that are tried */
@@ -13234,9 +13244,9 @@ SCR_FN void scr_transfer_forget(scr_transfer* t, const scr_copy_item* it)
 }
 
 /*
-** Take all copies out of T, while the daemon rests, but those of a dataset for which KEEP, if not NULL, returns 1; and
-** remove their temporary files, unless the index of PREFIX has the dataset or cannot be read: then they may be its
-** files.
+** Remove all copies from T but those of the datasets for which KEEP returns 1; NULL keeps none.  The daemon must rest.
+** Their temporary files are removed, too, unless the index of PREFIX has the dataset or cannot be read: then they may
+** be its files.
 */
 SCR_FN void scr_transfer_clear(scr_transfer* t, const char* prefix, int (*keep)(const scr_identity* identity))
 {
@@ -23089,9 +23099,9 @@ SCR_FN int scr_room_is_tight(const scr_vote* v)
 }
 
 /*
-** The bytes that this rank is expected to write to the store of D, to a checkpoint if IS_CKPT, else to an output: those
-** of the newest dataset there, of this kind if there is one; if they are more, those of the last one of this kind that
-** failed or went to the prefix; plus a tenth.  0 if there was none.
+** Estimates how many bytes this rank writes to the store of D in the next checkpoint (IS_CKPT) or output: as many as in
+** the newest dataset there, of this kind if there is one, or in the last one of this kind that failed or went to the
+** prefix, if that was larger; and a tenth more.  0 if there was none.
 */
 SCR_FN int64_t scr_room_expected(const scr_reddesc* d, int is_ckpt)
 {
@@ -24044,8 +24054,8 @@ SCR_FN void scr_restart_name_rejected(const scr_index* index, scr_candidate* c)
 }
 
 /*
-** Newer checkpoints were passed over for a choice of the user: if nothing can be loaded, they are work at stake.
-** What a fresh start has cut off is not.
+** Newer checkpoints were passed over because the user has chosen an older one: if nothing can be loaded, a fresh start
+** would lose them, too.  Those that an earlier fresh start has passed over do not count.
 */
 SCR_FN void scr_restart_stake_passed(const scr_index* index, int fetch, scr_candidate* c)
 {
@@ -24521,8 +24531,9 @@ SCR_FN int scr_restart_may_fall_back(const scr_candidate* c, int rc)
 }
 
 /*
-** The newest checkpoint after C for which only room in the cache is missing, while nothing was decided against it, and
-** the prefix does not have it, or not whole: no older one takes its place, unless the user chooses it.  NULL for none.
+** Returns the newest checkpoint newer than C that lacks nothing but room in the cache: it is neither rejected nor
+** passed over, and the prefix has no whole copy of it.  No older one takes its place, unless the user chooses it.  NULL
+** if there is none.
 */
 SCR_FN const scr_dataset* scr_restart_lacks_room(const scr_candidate* c)
 {
@@ -25426,7 +25437,7 @@ SCR_FN void scr_wish_get(const scr_vote* v, int rc)
     if (v->max[SCR_WISH_FIRST + i]) scr.wishes |= 1 << i;
 }
 
-/* A checkpoint is started: it is the one that was asked for, as far as this was known before. */
+/* A checkpoint is started: it answers all requests that are known now. */
 SCR_FN void scr_wish_begin(void)
 {
   scr.granting = scr.wishes;
@@ -25436,7 +25447,7 @@ SCR_FN void scr_wish_begin(void)
   scr.requests = NULL;
 }
 
-/* The checkpoint failed: the next one has to be it. */
+/* The checkpoint failed: the next one has to answer its requests. */
 SCR_FN void scr_wish_fail(void)
 {
   scr.wishes |= scr.granting;
@@ -25444,7 +25455,7 @@ SCR_FN void scr_wish_fail(void)
   scr_hash_delete(&scr.answering);
 }
 
-/* The open checkpoint, dataset ID, is complete, and what was wished of it ended with RC.  Answer the requests. */
+/* The open checkpoint, dataset ID, is complete, and the flush that was asked for returned RC.  Answer the requests. */
 SCR_FN SCR_APART void scr_wish_grant(int id, int rc)
 {
   const scr_dataset* ds = scr_dataset_find(id);
@@ -25952,7 +25963,7 @@ SCR_FN int scr_need_decide(void)
 /* ==== 43 START OF A RUN =================================================================================
 ** What SCR_Init does: it brings up the world, looks at the cache and the prefix, and loads a checkpoint.
 **
-** The order is that of scr_start_run and scr_run_find_checkpoint: the lock and the parameters, the world, daemons that
+** The order is that of scr_start_run and scr_run_find_checkpoint: the parameters and the lock, the world, daemons that
 ** still copy, the filemaps, recovery of the cache, renames that are due on the prefix, purge, a fresh start, what the
 ** prefix has, SCR_CURRENT, the checkpoint to restart from, flushes that are due.
 **
@@ -26105,9 +26116,9 @@ SCR_FN int scr_run_newest(scr_record* r, const scr_index* index)
 }
 
 /*
-** Returns 1 if NOTE is of a complete checkpoint that this run has not found, neither in the cache nor on the prefix,
-** and that the user has chosen, or that is newer than dataset NEWEST, up to which the prefix has one, or a fresh start
-** has cut them off.
+** Returns 1 if this run cannot reach the complete checkpoint of NOTE, and needs it: it is neither in the cache nor on
+** the prefix, and it is the user's choice, or newer than NEWEST.  Up to dataset NEWEST the prefix has a checkpoint, or
+** a fresh start has passed them over.
 */
 SCR_FN int scr_run_is_lost(const scr_index* index, int newest, const scr_flush_note* note)
 {
@@ -26130,9 +26141,8 @@ SCR_FN int scr_run_is_only_output(const scr_flush_note* note)
 }
 
 /*
-** Returns 1 if NOTE is of an output that only a cache has which this run does not find, and that may not be written
-** again: this run goes on from a newer checkpoint, and the note stays until the next run; or it keeps the notes of LOST
-** newer checkpoints, and that of the output with them.
+** Returns 1 if only a cache that this run cannot reach has the output of NOTE, and this run may not write it again.
+** The note then stays for one run, or as long as the notes of LOST newer checkpoints.
 */
 SCR_FN int scr_run_leaves_output(int newest, int lost, const scr_flush_note* note)
 {
@@ -26232,7 +26242,10 @@ SCR_FN void scr_run_tell_unindexed(const scr_flush_note* note)
            k > 0 ? "; " : "", *note->name ? note->name : "a checkpoint", note->id, scr.world.prefix);
 }
 
-/* End what is told of lost checkpoints: N are noted, of which scr.lost.text names the newest; or R may miss some. */
+/*
+** Finish scr.lost.text, which names the newest of the N checkpoints that are lost.  If N is 0, but notes of R were
+** lost, it says that there may be some.
+*/
 SCR_FN void scr_run_end_lost(const scr_record* r, int n)
 {
   if (n == 0 && scr_flush_file_is_doubtful(r)) {
@@ -26279,11 +26292,13 @@ SCR_FN int scr_run_keep_missed(scr_record* r, const scr_index* index, const char
 }
 
 /*
-** Remove the notes that earlier runs have left in R, except these: of datasets that are set aside, if work is lost with
-** them; of lost checkpoints, until the prefix has a newer one, or the user chooses another; of lost outputs before
-** these; of other lost outputs, until the next run; and of flushed checkpoints, while the prefix has no index, or one
-** that lacks them.  Notes of the datasets that this run has found are written anew later.  READ: INDEX could be read.
-** (If an index was lost, a run that begins anew may write over what was flushed.)
+** Remove the notes that earlier runs have left in R.  A note stays if
+**   its dataset is set aside, and work would be lost with it;
+**   its checkpoint is lost, the prefix has no newer one, and the user has chosen no other;
+**   its output is lost, and is older than such a checkpoint; another lost output keeps its note for one run;
+**   its checkpoint was flushed, and the prefix has no index, or one that lacks it.
+** Notes of the datasets that this run has found are written anew later.  READ is 1 if INDEX could be read.  (If an
+** index was lost, a run that begins anew may write over what was flushed.)
 */
 SCR_FN SCR_APART void scr_run_sift_notes(scr_record* r, const scr_index* index, int read)
 {

@@ -48,6 +48,13 @@ analysed() {
 }
 [ "$mode" != long ] || analysed &
 
+# ---- the suites ----
+suites() {
+  sed -n 's|^\(tests/[a-z0-9_/]*\.sh\) .*|\1|p' tests/run.sh | while read -r f; do [ -x "$f" ] || echo "$f"; done >"$work/out"
+  report "each suite can be executed" "$work/out"
+  must "few tests are excused with Open MPI" test "$(sed -n '/^excused="/,/"$/p' tests/openmpi/openmpi.sh | wc -l)" -le 4
+}
+
 # ---- the one file ----
 one_file() {
   awk '{ line = $0; gsub(/\/\*.*\*\//, "", line); sub(/[ \t]+$/, "", line) }
@@ -267,7 +274,7 @@ lane() {
   )
 }
 lane compilers >"$work/said" &
-lane one_file tree
+lane one_file suites tree
 wait
 cat "$work/said"
 if [ "$mode" = long ]; then

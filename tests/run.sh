@@ -7,7 +7,7 @@
 # part, or else the cases of the MPI, cluster and unit suites; full and long then have more of each, as long has it.
 # BEYOND=check: only the suites that check does not run.  As many suites run at a time as there are processors, each with
 # its own directories, ports, jobs and users.
-# With CI=1 a skipped test is a failure.
+# With CI=1 a skipped test is a failure.  TEST_PATIENCE=N: each suite has N times its limit, on a machine with other work.
 set -u
 mode=${1:-check}
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -187,7 +187,8 @@ running() { jobs -pr | grep -cvx "${counter:-none}"; } # suites
 slots=$(nproc 2>/dev/null || echo 2)
 while read -r name short long; do
   while [ "$(running)" -ge "$slots" ]; do sleep 0.2; done
-  if [ "$mode" = long ]; then suite "$name" "$long" & else suite "$name" "$short" & fi
+  if [ "$mode" = long ]; then limit=$long; else limit=$short; fi
+  suite "$name" $((limit * ${TEST_PATIENCE:-1})) &
 done <<<"$suites"
 while [ "$(running)" -gt 0 ]; do sleep 0.2; done
 [ -z "$counter" ] || { kill "$counter"; wait "$counter"; printf '%s' "$erase"; }

@@ -16,6 +16,7 @@ static const char scavenge_usage[] =
     "  -d, --down NODES     without these\n"
     "  -f, --from DIR       the control directory on each node; default: that of the last run\n"
     "      --timeout N      give up a node that reports no progress for N seconds; default 300\n"
+    "  -v, --verbose        accepted for scripts of earlier releases\n"
     "  -h, --help           print this and exit;  --version  print the version and exit\n"
     "\n"
     "On each node runs scr_copy, as scr_list_down_nodes --help says of scr_check_node, on up to 64 nodes at a time.\n"
@@ -101,6 +102,7 @@ SCR_FN int scavenge_main(int argc, char** argv)
                                           {"down", required_argument, NULL, 'd'},
                                           {"from", required_argument, NULL, 'f'},
                                           {"timeout", required_argument, NULL, OPT_SCAVENGE_TIMEOUT},
+                                          {"verbose", no_argument, NULL, 'v'},
                                           TOOL_OPTIONS,
                                           {NULL, 0, NULL, 0}};
   scavenge_options           o;
@@ -110,7 +112,8 @@ SCR_FN int scavenge_main(int argc, char** argv)
   int                        c, rc;
 
   memset(&o, 0, sizeof o);
-  while ((c = getopt_long(argc, argv, "i:t:p:j:u:d:f:h", options, NULL)) != -1) {
+  while ((c = getopt_long(argc, argv, "i:t:p:j:u:d:f:vh", options, NULL)) != -1) {
+    if (c == 'v') continue;
     if (c == 't' || c == 'p') prefix = tool_dir(optarg);
     else if (c == 'j') o.jobset = optarg;
     else if (c == 'u') o.up = optarg;

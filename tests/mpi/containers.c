@@ -432,7 +432,8 @@ static void fail_flushes(int mode, int step)
     misses = any ? 0 : misses + 1;
     run_gets_shape("ck", spans);
     CHECK(count_in("prefix", ".tmp") == 0, "temporary files are left");
-    check_containers("ck", bytes_of(spans), LEAST);
+    /* a directory whose owner or summary cannot be read is not used for the metadata */
+    check_containers(there("prefix/ck/.scr/summary.scr") ? "ck" : "scr.dataset.1", bytes_of(spans), LEAST);
     lose_all_nodes();
     run_gets_shape("ck", spans);
   }

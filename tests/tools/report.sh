@@ -251,8 +251,8 @@ check "README: how do I empty the caches" 0 - scr_clean
 for text in 'scr status' scr_where 'scr_index --long' 'scr_index --current NAME' 'scr_index --delete NAME' scr_clean; do
   check "README: it names $text" 0 "" grep -q "\`$text\`" "$top/README.md"
 done
-# all other lines that begin with a command are of a system that is not here, or run.sh, system.sh and vendor.sh run them
+# all other lines that begin with a command are of a system that is not here, or run.sh, system.sh, vendor.sh and image.sh run them
 check "each command line in README and the manual is run, or is one of a system that is not here" 1 "" sh -c '
   sed -n "s/^    \(\(cd [a-z]* && \)*scr[_ ][a-z].*\)/\1/p" "$1"/README.md "$1"/tools/manual/*.md | grep -vxFf "$2" |
-    grep -vE " srun |apptainer|^scr_run mpiexec |^scr_regions |^scr_image "' sh "$top" "$tmp/ran"
+    grep -vE " srun |apptainer|^scr_run mpiexec |^scr_regions |^scr_image |^scr_checkpoint .*/p/run"' sh "$top" "$tmp/ran"
 finish

@@ -490,7 +490,7 @@ check "two applications: the second one's directory" 0 "" test -d "$job.1/scr.da
 rm "$p/.scr/nodes.scr"
 says "two applications: inspect" 0 "^ *3$" "$BIN/scr_inspect" --up "$host"
 rm -rf "$job" "$job.1/prefix.scrinfo" # the first one's, and the record of the second one's; its filemaps have it, too
-says "two applications: scavenge" 0 "dataset 3 is in $p/heat.300" env SCR_NODELIST="$host" $scavenge
+says "two applications: scavenge" 0 "dataset 3 is in $p/heat.300" env SCR_NODELIST="$host" $scavenge --verbose
 check "two applications: the bytes" 0 "" same "$p/heat.300" 300
 
 # ---- other prefixes

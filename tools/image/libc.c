@@ -17,6 +17,7 @@
 #include <getopt.h>
 #include <langinfo.h>
 #include <locale.h>
+#include <printf.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -359,6 +360,30 @@ IMG_API int __register_atfork(void (*before)(void), void (*parent)(void), void (
   return scr_native___register_atfork(before, parent, child, object);
 }
 
+/* ---- conversions of printf: those of constructors, as of libquadmath, each process registers anew ---- */
+
+IMG_NATIVE(register_printf_specifier);
+IMG_NATIVE(register_printf_modifier);
+IMG_NATIVE(register_printf_type);
+
+IMG_API int register_printf_specifier(int letter, printf_function* print, printf_arginfo_size_function* sizes)
+{
+  if (img_in_main && img_is_saved_text(IMG_CALLER())) img_note_call("register_printf_specifier");
+  return scr_native_register_printf_specifier(letter, print, sizes);
+}
+
+IMG_API int register_printf_modifier(const wchar_t* letters)
+{
+  if (img_in_main && img_is_saved_text(IMG_CALLER())) img_note_call("register_printf_modifier");
+  return scr_native_register_printf_modifier(letters);
+}
+
+IMG_API int register_printf_type(printf_va_arg_function* get)
+{
+  if (img_in_main && img_is_saved_text(IMG_CALLER())) img_note_call("register_printf_type");
+  return scr_native_register_printf_type(get);
+}
+
 /* ---- handlers of signals ---- */
 
 #define SIGNALS 65
@@ -410,13 +435,15 @@ IMG_API int chdir(const char* path)
   return scr_native_chdir(path);
 }
 
-/* The directory, in memory of the program if BUF is NULL. */
+/* The directory, in memory of the program if BUF is NULL: SIZE bytes, or as many as it needs. */
 static char* directory_for(char* buf, size_t size)
 {
-  char path[4096];
+  char path[4096], *p;
 
   if (buf != NULL) return scr_native_getcwd(buf, size);
-  return scr_native_getcwd(path, sizeof path) != NULL ? strdup(path) : NULL;
+  if (scr_native_getcwd(path, size != 0 && size < sizeof path ? size : sizeof path) == NULL) return NULL;
+  p = img_alloc(size > sizeof path ? size : sizeof path);
+  return p != NULL ? strcpy(p, path) : NULL;
 }
 
 IMG_API char* getcwd(char* buf, size_t size)
@@ -616,6 +643,7 @@ void img_libc_resumed(void)
   const at_fork* e;
   int            i;
 
+  img_in_main = 1;
   move_options(0);
   for (s = settings; s != NULL; s = s->next) {
     if (s->value != NULL) scr_native_setenv(s->name, s->value, 1);

@@ -631,7 +631,6 @@ static int is_allowed(const part* p, const part* from, const char* name)
   if (begins(from->name, "libm.so")) return p != parts || !same(name, "signgam"); /* libraries only set it */
   if (begins(from->name, "libgomp.so")) return is_allowed_openmp(name);
   if (begins(from->name, "libgcc_s.so")) return !begins(name, "__register_") && !begins(name, "__emutls_");
-  if (p == parts && begins(name, "register_printf_")) return 0; /* libraries call it in constructors */
   return img_allowed(begins(name, "PMPI_") ? name + 1 : name);
 }
 

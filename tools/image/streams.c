@@ -19,6 +19,7 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 IMG_NATIVE(fopen);
@@ -260,7 +261,25 @@ IMG_API ssize_t getdelim(char** line, size_t* size, int end, FILE* f)
 static uint64_t input_read;  /* bytes that came to this process and those before it, those in the stream too */
 static uint64_t input_taken; /* at the image: bytes that the program has */
 static uint64_t input_skip;  /* of those, how many this process has still to skip */
-static off_t    input_at;    /* where the descriptor of this process has to be now, -1 if it cannot seek */
+static off_t    input_at;    /* where a plain file that is standard input has to be now; else -1 */
+static ino_t    input_file;  /* which one */
+
+/* Find out whether standard input is a plain file, and where it is. */
+static void look_at_input(void)
+{
+  struct stat st;
+
+  input_at = fstat(0, &st) == 0 && S_ISREG(st.st_mode) ? lseek(0, 0, SEEK_CUR) : -1;
+  input_file = st.st_ino;
+}
+
+/* 1 if the program, or another process, has moved in it: another file in its place is the matter of files.c. */
+static int has_input_moved(void)
+{
+  struct stat st;
+
+  return input_at >= 0 && fstat(0, &st) == 0 && st.st_ino == input_file && lseek(0, 0, SEEK_CUR) != input_at;
+}
 
 /* As read(), of standard input. */
 static ssize_t read_native(void* buf, size_t n)
@@ -316,7 +335,7 @@ void img_streams_start(void)
   f->_fileno = 0;
   stdin = f;
   streams[0].used = streams[1].used = streams[2].used = 1;
-  input_at = lseek(0, 0, SEEK_CUR);
+  look_at_input();
 }
 
 /* ---- before an image, and after a restart ---- */
@@ -347,7 +366,7 @@ const char* img_streams_objection(void)
   const char* problem = objection;
   int         i;
 
-  if (problem == NULL && input_at >= 0 && lseek(0, 0, SEEK_CUR) != input_at)
+  if (problem == NULL && has_input_moved())
     problem = "has moved within standard input, or another process has read from it";
   for (i = 0; i < IMG_STREAMS && problem == NULL; i++) {
     FILE* f = at_slot(i);
@@ -381,7 +400,8 @@ void img_streams_resumed(void)
   int i;
 
   input_read = input_skip = input_taken;
-  input_at = lseek(0, 0, SEEK_CUR);
+  look_at_input();
+  if (input_at >= 0 && (input_at = lseek(0, (off_t)input_taken, SEEK_CUR)) >= 0) input_skip = 0; /* it may move there */
   for (i = 0; i < IMG_STREAMS; i++) {
     const stream* s = &streams[i];
     FILE*         f = at_slot(i);

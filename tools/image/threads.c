@@ -290,12 +290,31 @@ IMG_API int pthread_key_delete(pthread_key_t number)
 
 static sigset_t mask; /* of the main thread */
 
+/* A signal that is blocked, has come and is not ignored: it would be in no image.  0 if there is none. */
+static int waiting_signal(void)
+{
+  sigset_t         waiting;
+  struct sigaction action;
+  int              i;
+
+  if (sigpending(&waiting) != 0 || sigisemptyset(&waiting)) return 0;
+  for (i = 1; i < 65; i++) {
+    if (sigismember(&waiting, i) != 1 || img_lib_sigaction(i, NULL, &action) != 0) continue;
+    if (action.sa_handler == SIG_DFL && (i == SIGCHLD || i == SIGCONT || i == SIGURG || i == SIGWINCH)) continue;
+    if (action.sa_handler != SIG_IGN) return i;
+  }
+  return 0;
+}
+
 const char* img_threads_objection(void)
 {
   static char text[80];
-  sigset_t    waiting;
+  int         number = waiting_signal();
 
-  if (sigpending(&waiting) == 0 && !sigisemptyset(&waiting)) return "has blocked a signal that has come";
+  if (number != 0) {
+    snprintf(text, sizeof text, "has blocked signal %d, which has come", number);
+    return text;
+  }
   if (img_openmp && openmp_get("omp_get_level") > 0) return "is in a parallel region of OpenMP";
   if (threads > 0) {
     snprintf(text, sizeof text, "has %d threads that were not joined", threads);
