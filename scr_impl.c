@@ -10771,7 +10771,7 @@ SCR_FN void scr_strays_find(scr_strays* s, const char* prefix)
 }
 
 /* The same for the directory PARENT, "" or one below the prefix of INDEX that ends with "/": what INDEX has not. */
-SCR_FN void scr_strays_look(scr_strays* s, const scr_index* index, const char* parent)
+SCR_FN SCR_APART void scr_strays_look(scr_strays* s, const scr_index* index, const char* parent)
 {
   int            left = SCR_STRAYS_LOOK;
   char           path[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
@@ -10798,7 +10798,7 @@ SCR_FN void scr_strays_look(scr_strays* s, const scr_index* index, const char* p
 ** Count in S the complete checkpoints that INDEX lacks, beside those that it has: it may be an older one.  Those of a
 ** stranger do not count, and of each directory only so many others are looked at.
 */
-SCR_FN void scr_strays_beside(scr_strays* s, const scr_index* index)
+SCR_FN SCR_APART void scr_strays_beside(scr_strays* s, const scr_index* index)
 {
   char                 parent[SCR_MAX_FILENAME];
   scr_hash*            parents = scr_hash_new();
