@@ -10770,7 +10770,7 @@ SCR_FN void scr_strays_find(scr_strays* s, const char* prefix)
              prefix, SCR_STRAYS_LOOK);
 }
 
-/* The same for the directory PARENT, "" or one below the prefix of INDEX that ends with "/": what INDEX has not. */
+/* Count in S the complete checkpoints that INDEX lacks in directories of PARENT, "" or a path that ends with "/". */
 SCR_FN SCR_APART void scr_strays_look(scr_strays* s, const scr_index* index, const char* parent)
 {
   int            left = SCR_STRAYS_LOOK;
@@ -10788,8 +10788,9 @@ SCR_FN SCR_APART void scr_strays_look(scr_strays* s, const scr_index* index, con
       continue;
     left--;
     if (scr_fmt(path, sizeof path, "%s/%s", s->prefix, dir) == SCR_SUCCESS && scr_os.lstat(path, &st) == 0 &&
-        S_ISDIR(st.st_mode) && scr_prefix_check_owner(s->prefix, dir) == SCR_SUCCESS)
-      scr_prefix_walk(s->prefix, dir, 0, NULL, scr_strays_add, s);
+        S_ISDIR(st.st_mode) && !scr_prefix_is_other(s->prefix, dir) &&
+        scr_prefix_check_owner(s->prefix, dir) == SCR_SUCCESS)
+      scr_strays_add(dir, s);
   }
   if (d != NULL) closedir(d);
 }
@@ -10812,7 +10813,7 @@ SCR_FN SCR_APART void scr_strays_beside(scr_strays* s, const scr_index* index)
     const char* dir = scr_hash_elem_key(e);
     const char* end = strrchr(dir, '/');
     snprintf(parent, sizeof parent, "%.*s", end != NULL ? (int)(end - dir) + 1 : 0, dir);
-    scr_hash_set(parents, parent, scr_hash_new());
+    scr_hash_setf(parents, NULL, "%s", parent);
   }
   for (e = scr_hash_elem_first(parents); e != NULL; e = scr_hash_elem_next(e))
     scr_strays_look(s, index, scr_hash_elem_key(e));

@@ -126,16 +126,13 @@ SCR_FN int cache_owner(const char* dir, scr_hash* h)
   return SCR_SUCCESS;
 }
 
-/*
-** SCR_ERR_BUSY if the control or cache directory DIR belongs to runs of another prefix than PREFIX; SCR_ERR_STATE if to
-** runs of PREFIX, but that has neither identity nor index now, as where its file system is not mounted.
-*/
-SCR_FN int cache_check_prefix(const char* dir, const char* prefix)
+/* As cache_check_prefix, where CACHE is the record of DIR. */
+SCR_FN int cache_compare(const char* dir, const scr_hash* cache, const char* prefix)
 {
   char        path[SCR_MAX_FILENAME];
-  scr_hash *  cache = scr_hash_new(), *own = scr_hash_new();
+  scr_hash*   own = scr_hash_new();
   const char *of, *named, *mine, *other;
-  int         same, rc = cache_owner(dir, cache);
+  int         same, rc = SCR_SUCCESS;
 
   if (scr_record_path(prefix, "prefix.scr", path, sizeof path) == SCR_SUCCESS) scr_hash_file_read(path, own);
   named = scr_hash_str_or(cache, "PREFIX", prefix);
@@ -146,15 +143,27 @@ SCR_FN int cache_check_prefix(const char* dir, const char* prefix)
   if (*mine && *other && strcmp(mine, other) != 0) same = 0;
   else if (*other && (*mine || scr_record_same_dir(named, prefix)))
     same |= !scr_record_is_at(of, other); /* it was moved; a copy has the same identity */
-  if (rc == SCR_SUCCESS && !same)
-    rc = SCR_ERR(SCR_ERR_BUSY, "%s is the cache of the prefix %s, not of %s", dir, of, prefix);
+  if (!same) rc = SCR_ERR(SCR_ERR_BUSY, "%s is the cache of the prefix %s, not of %s", dir, of, prefix);
   if (rc == SCR_SUCCESS && *other && *mine == '\0' && scr_index_is_missing(prefix))
     rc = SCR_ERR(SCR_ERR_STATE,
                  "the prefix %s has neither prefix.scr nor index.scr in .scr, but had an identity when %s was written: "
                  "is its file system mounted? If it is the right one, scr_index --build says so",
                  prefix, dir);
-  scr_hash_delete(&cache);
   scr_hash_delete(&own);
+  return rc;
+}
+
+/*
+** SCR_ERR_BUSY if the control or cache directory DIR belongs to runs of another prefix than PREFIX; SCR_ERR_STATE if to
+** runs of PREFIX, but that has neither identity nor index now, as where its file system is not mounted.
+*/
+SCR_FN int cache_check_prefix(const char* dir, const char* prefix)
+{
+  scr_hash* cache = scr_hash_new();
+  int       rc = cache_owner(dir, cache);
+
+  if (rc == SCR_SUCCESS) rc = cache_compare(dir, cache, prefix);
+  scr_hash_delete(&cache);
   return rc;
 }
 
@@ -181,7 +190,7 @@ SCR_FN void cache_find(char* dir, size_t size, const char* prefix)
     if (scr_fmt(path, sizeof path, "%.*s%s", (int)(name - dir), dir, e->d_name) != SCR_SUCCESS) continue;
     h = scr_hash_new();
     found = cache_owner(path, h) == SCR_SUCCESS && scr_hash_get(h, "PREFIX") != NULL &&
-            cache_check_prefix(path, prefix) == SCR_SUCCESS;
+            cache_compare(path, h, prefix) == SCR_SUCCESS;
     scr_hash_delete(&h);
   }
   if (found) scr_fmt(dir, size, "%s", path);

@@ -27,8 +27,7 @@ static void point(int rank)
   const char *who = getenv("AT_RANK"), *dies = getenv("DIES");
 
   points++;
-  if (who != NULL && strcmp(who, "all") == 0) rank = atoi(who); /* 0 */
-  if (rank != (who != NULL ? atoi(who) : 0)) return;
+  if ((who == NULL || strcmp(who, "all") != 0) && rank != (who != NULL ? atoi(who) : 0)) return;
   if (dies != NULL && atol(dies) == points) raise(SIGKILL);
   if (asked()) raise(SIGUSR1);
 }

@@ -172,6 +172,9 @@ printf abcdefghijklmnopqrstuvwxyz >"$tmp/letters"
 fresh
 INPUT=$tmp/letters plain 2 process -n 12
 AT=5 INPUT=$tmp/letters round "what a process has set" 2 process -n 12
+AT=12 INPUT=$tmp/letters ends "what a restarted process has set, with an image" 2 process -n 12
+INPUT=$tmp/letters ends "what a restarted process has set, restarted" 2 process -n 12
+said "what a restarted process has set: from which" "restarted from image\.2\$"
 check "what a process has set: the restart has read on" 0 - grep "last letter l" "$tmp/result"
 fresh
 INPUT=$tmp/letters plain 1 process -n 12
@@ -310,7 +313,6 @@ said "a library that calls nothing of it: an image" "image\.1 is complete"
 check "a library that calls nothing of it: its end" 0 "" grep -qx "the library ends" "$tmp/result"
 check "a library that calls nothing of it, without images" 0 "" plain 1 late no
 check "its end without images" 0 "" grep -qx "the library ends" "$tmp/result"
-fresh
 for call in alarm pipe fork mmap dlopen; do
   fresh
   AT=1 check "a library that calls $call: the program goes on" 0 - run 1 late $call

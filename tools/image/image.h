@@ -184,7 +184,7 @@ void img_say(const char* format, ...) __attribute__((format(printf, 1, 2)));
 void img_die(const char* format, ...) __attribute__((format(printf, 1, 2), noreturn));
 /* The program's stack: its lowest and highest address. */
 extern uint64_t img_stack_low;
-/* 1 once main() of the program runs, in any process. */
+/* 1 once main() of the program runs; it is in each image (libc.c). */
 extern int img_in_main;
 /* The arguments of the first start. */
 extern char img_arguments[512];

@@ -328,6 +328,14 @@ void img_run_exits(void* unused)
   e->f(e->argument);
 }
 
+int img_in_main;
+
+/* 1 if the program has called, and main() has begun: what constructors register, each process registers anew. */
+static int is_of_main(const void* caller)
+{
+  return img_in_main && img_is_saved_text(caller);
+}
+
 /* ---- what runs at a fork ---- */
 
 int __register_atfork(void (*before)(void), void (*parent)(void), void (*child)(void), void* object);
@@ -344,12 +352,12 @@ typedef struct at_fork {
 static at_fork*  forks; /* in the order of their calls */
 static at_fork** forks_end = &forks;
 
-/* pthread_atfork().  What constructors register, each process registers anew. */
+/* pthread_atfork() */
 IMG_API int __register_atfork(void (*before)(void), void (*parent)(void), void (*child)(void), void* object)
 {
   at_fork* e;
 
-  if (img_in_main && img_is_saved_text(IMG_CALLER())) {
+  if (is_of_main(IMG_CALLER())) {
     if ((e = img_alloc(sizeof *e)) == NULL) return ENOMEM;
     *e = (at_fork){NULL, before, parent, child, object};
     img_lock(&lock);
@@ -360,7 +368,7 @@ IMG_API int __register_atfork(void (*before)(void), void (*parent)(void), void (
   return scr_native___register_atfork(before, parent, child, object);
 }
 
-/* ---- conversions of printf: those of constructors, as of libquadmath, each process registers anew ---- */
+/* ---- conversions of printf, which libquadmath registers in a constructor ---- */
 
 IMG_NATIVE(register_printf_specifier);
 IMG_NATIVE(register_printf_modifier);
@@ -368,19 +376,19 @@ IMG_NATIVE(register_printf_type);
 
 IMG_API int register_printf_specifier(int letter, printf_function* print, printf_arginfo_size_function* sizes)
 {
-  if (img_in_main && img_is_saved_text(IMG_CALLER())) img_note_call("register_printf_specifier");
+  if (is_of_main(IMG_CALLER())) img_note_call("register_printf_specifier");
   return scr_native_register_printf_specifier(letter, print, sizes);
 }
 
 IMG_API int register_printf_modifier(const wchar_t* letters)
 {
-  if (img_in_main && img_is_saved_text(IMG_CALLER())) img_note_call("register_printf_modifier");
+  if (is_of_main(IMG_CALLER())) img_note_call("register_printf_modifier");
   return scr_native_register_printf_modifier(letters);
 }
 
 IMG_API int register_printf_type(printf_va_arg_function* get)
 {
-  if (img_in_main && img_is_saved_text(IMG_CALLER())) img_note_call("register_printf_type");
+  if (is_of_main(IMG_CALLER())) img_note_call("register_printf_type");
   return scr_native_register_printf_type(get);
 }
 
@@ -435,7 +443,7 @@ IMG_API int chdir(const char* path)
   return scr_native_chdir(path);
 }
 
-/* The directory, in memory of the program if BUF is NULL: SIZE bytes, or as many as it needs. */
+/* The directory, in memory of the program if BUF is NULL: of SIZE bytes or more. */
 static char* directory_for(char* buf, size_t size)
 {
   char path[4096], *p;
@@ -643,7 +651,6 @@ void img_libc_resumed(void)
   const at_fork* e;
   int            i;
 
-  img_in_main = 1;
   move_options(0);
   for (s = settings; s != NULL; s = s->next) {
     if (s->value != NULL) scr_native_setenv(s->name, s->value, 1);

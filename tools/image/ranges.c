@@ -374,8 +374,7 @@ void img_ranges_start(void)
   find_sides();
   find_texts();
   find_slots();
-  img_on =
-      img_any_symbol("__asan_init") == NULL; /* else img_ranges_refuse says so, before keys and memory are mixed up */
+  img_on = img_any_symbol("__asan_init") == NULL; /* it has keys and memory already; img_ranges_refuse says so */
   started = 2;
 }
 

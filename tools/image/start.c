@@ -42,7 +42,6 @@ typedef struct {
 void img_on_stack(uint64_t top, void* argument, void (*f)(void*)) __attribute__((noreturn));
 
 uint64_t              img_stack_low;
-int                   img_in_main;
 double                img_wtime_add;
 char                  img_arguments[512];
 static main_function* real_main;

@@ -269,7 +269,9 @@ static void look_at_input(void)
 {
   struct stat st;
 
-  input_at = fstat(0, &st) == 0 && S_ISREG(st.st_mode) ? lseek(0, 0, SEEK_CUR) : -1;
+  input_at = -1;
+  if (fstat(0, &st) != 0 || !S_ISREG(st.st_mode)) return;
+  input_at = lseek(0, 0, SEEK_CUR);
   input_file = st.st_ino;
 }
 

@@ -298,7 +298,7 @@ static int waiting_signal(void)
   int              i;
 
   if (sigpending(&waiting) != 0 || sigisemptyset(&waiting)) return 0;
-  for (i = 1; i < 65; i++) {
+  for (i = 1; i < NSIG; i++) {
     if (sigismember(&waiting, i) != 1 || img_lib_sigaction(i, NULL, &action) != 0) continue;
     if (action.sa_handler == SIG_DFL && (i == SIGCHLD || i == SIGCONT || i == SIGURG || i == SIGWINCH)) continue;
     if (action.sa_handler != SIG_IGN) return i;
