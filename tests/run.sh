@@ -46,6 +46,7 @@ tests/tools/database.sh    300  300
 tests/bench/smoke.sh       240  240
 tests/version/version.sh   360  360
 tests/image/kills.sh       600 7200
+tests/image/rounds.sh      300 5400
 tests/fuzz/fuzz.sh         120  300
 tests/tools/gdb.sh         120  120
 "
