@@ -3178,7 +3178,7 @@ SCR_FN void scr_hash_file_unlock(int* fd)
 ** VALUE -> children (CKEY -> CVALUE), and a child FROM, which names the two files in words.  Rank 0 reads the settings
 ** and sends the hash to all ranks.
 **
-** Uses       platform, errors, memory, path, hash
+** Uses       platform, errors, memory, path, hash, dataset
 ** Offers     scr_params_env_value, scr_params_read, scr_params_read_env, scr_params_config, scr_params_config_is_query,
 **            scr_params_check, scr_params_are_secret, scr_params_shown, scr_signals, scr_param_signal, scr_param_get,
 **            scr_param_get_hash, scr_param_int, scr_param_bytes, scr_param_real, scr_param_job, scr_param_origin,
@@ -8363,7 +8363,7 @@ SCR_FN int scr_record_is_at(const char* path, const char* identity)
 ** damaged.  Two older forms of the index are read and converted to this one: version 1 with the name of the dataset in
 ** place of its directory, and version 2, which has one copy for each id; the file itself stays as index.scr.version<n>.
 **
-** Uses       errors, memory, path, hash, hash files, dataset, records
+** Uses       platform, errors, memory, path, hash, dataset, records
 ** Offers     scr_index, scr_index_item, scr_choice; scr_index_id, scr_index_is_passed, scr_index_last_passed,
 **            scr_index_note_passed, scr_index_get, scr_index_walk, scr_index_sort, scr_index_failed_in,
 **            scr_index_is_good, scr_index_read, scr_index_open, scr_index_close, scr_index_newest, scr_index_find,
@@ -9785,7 +9785,7 @@ SCR_FN void scr_objects_prune(const scr_objects* l, const char* prefix)
 **   <dir>/.scr/rank2file.<n>.names   RANK/<owner>/FILE/<path>/{.., BY}: the files whose paths fall into bucket n, for a
 **                                dataset that is read in place; paths below the prefix; BY: another user's leaf
 **
-** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, file window, copies, objects
+** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, file window, copies, summary
 ** Offers     scr_rank2file, scr_rank2file_visit; scr_objects_to_hash, scr_objects_from_hash, scr_rank2file_free,
 **            scr_rank2file_add, scr_rank2file_span, scr_rank2file_begins, scr_rank2file_rel, scr_rank2file_read_root,
 **            scr_rank2file_read, scr_rank2file_write, scr_rank2file_write_root, scr_rank2file_take_over,
@@ -10282,7 +10282,7 @@ SCR_FN int scr_names_read(const char* prefix, const scr_prefix_place* place, int
 ** A dataset on the prefix as a whole: find out whether it is still there, finish its renames, delete its files, remove
 ** its metadata; and find datasets on the prefix that no index has.
 **
-** Uses       platform, errors, memory, path, hash, dataset, index, objects, rank2file map
+** Uses       platform, errors, memory, path, hash, dataset, index, summary, rank2file map
 ** Offers     scr_strays; scr_prefix_has_summary, scr_prefix_look, scr_prefix_has, scr_prefix_has_head,
 **            scr_prefix_has_files, scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_remove_tagged,
 **            scr_prefix_forget, scr_prefix_delete_leaf, scr_prefix_check_owner, scr_prefix_may_delete,
@@ -10947,7 +10947,7 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
 **   4. the caller renames the files;
 **   5. scr_publish_done removes what remains of those that lost files.
 **
-** Uses       platform, errors, memory, path, hash, dataset, index, objects, datasets of the prefix
+** Uses       platform, errors, memory, path, hash, dataset, index, summary, rank2file map, datasets
 ** Offers     scr_rival, scr_publication; scr_publish_list_rivals, scr_publish_look, scr_publish_refused,
 **            scr_publish_hit_blindly, scr_publish_is_indexed, scr_publish_has_copy, scr_publish_enter,
 **            scr_publish_done
@@ -11215,7 +11215,7 @@ SCR_FN int scr_publish_done(const scr_publication* p)
 **                NOTES_LOST 1: an earlier file was damaged; SERIAL/<n>: counts the writes, those to flush.scr.spare on
 **                a full prefix included
 **
-** Uses       errors, hash, dataset, records, index
+** Uses       errors, hash, dataset, records, index, datasets
 ** Offers     scr_flush_note; scr_flush_locations, scr_flush_file_read, scr_flush_file_open, scr_flush_file_get,
 **            scr_flush_file_next, scr_flush_file_before, scr_flush_file_remove, scr_flush_file_put,
 **            scr_flush_file_last_id, scr_flush_file_doubt, scr_flush_file_is_doubtful, scr_flush_file_begin,
@@ -12193,7 +12193,7 @@ SCR_FN int scr_nodes_file_read(const char* prefix, int* n)
 **                FLUSH/<id>: what a run is doing, for people to watch; it is written in place, and not synced
 **   log          one line of text for each event and each transfer, for people and for statistics
 **
-** Uses       platform, memory, path, hash, hash files, parameters, dataset, records, halt file
+** Uses       platform, errors, memory, hash, hash files, parameters, dataset, records, halt file
 ** Offers     scr_log, scr_log_dataset, scr_log_runs, scr_cost; scr_log_db_close, scr_log_begin, scr_log_is_on,
 **            scr_log_end, scr_log_start, scr_log_event, scr_log_transfer, scr_status_begin, scr_status_put,
 **            scr_status_write, scr_status_read, scr_log_value, scr_log_number, scr_log_read, scr_log_runs_next,
@@ -13303,7 +13303,7 @@ SCR_FN int scr_transfer_withdraw(const char* cntl, const char* prefix, const cha
 ** For commands only: one process finds the redundancy sets in the directories of a dataset, and rebuilds lost files
 ** from the remaining files of each set.
 **
-** Uses       platform, errors, memory, path, dataset, kernels, copies, erasure code
+** Uses       platform, errors, memory, path, hash files, dataset, kernels, copies, erasure code
 ** Offers     scr_rebuild, scr_rebuild_sets; scr_rebuild_home, scr_rebuild_is_loss, scr_rebuild_run,
 **            scr_rebuild_sets_free, scr_rebuild_find, scr_rebuild_set
 ** Invariants
@@ -13983,8 +13983,8 @@ SCR_FN int scr_rebuild_set(scr_rebuild* job, const char* set, const char* into)
 ** For commands only: one process finds flushed datasets on the prefix, and enters them into the index; takes files out
 ** of them; or makes a dataset of files that were never written through the library.
 **
-** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, records, index, objects,
-**            rank2file map, datasets of the prefix, publication
+** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, records, index, summary,
+**            rank2file map, datasets, publication
 ** Offers     scr_extraction, scr_adoption; scr_scan_meet, scr_scan_add, scr_scan_restore, scr_scan_extract,
 **            scr_hold_prefix, scr_make_map, scr_adopt_free, scr_adopt_file, scr_adopt
 ** Invariants
@@ -14525,9 +14525,9 @@ SCR_FN int scr_adopt(scr_index* index, scr_adoption* a, int id, const char* name
 ** it in their caches.  Once the files are placed, it does what a flush does, by PREFIX: PUBLICATION; only the search
 ** for the datasets that lose files, the map, and the flush file have functions of their own.
 **
-** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, copies, erasure code, filemap,
-**            records, index, objects, rank2file map, datasets of the prefix, publication, flush file, rebuild over
-**            files, datasets found
+** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, file window, copies, erasure code,
+**            filemap, records, index, summary, rank2file map, datasets, publication, flush file, rebuild over files,
+**            datasets found on the prefix
 ** Offers     scr_scavenge, scr_fence_target; scr_stage_path, scr_stage_remove, scr_stage_walk, scr_stage_collect,
 **            scr_scavenge_free, scr_scavenge_begin, scr_scavenge_finish
 ** Invariants
@@ -16586,7 +16586,8 @@ SCR_FN int scr_meet(MPI_Comm comm)
 /* ==== 29 WORLD: GROUPS, STORES, SETS, DIRECTORIES =======================================================
 ** Which ranks fail together, where datasets are stored, and how they are protected.
 **
-** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, records, MPI helpers
+** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, copies, filemap, records, MPI
+**            helpers
 ** Offers     scr_groupdesc, scr_storedesc, scr_world; scr_groupdescs_from_name, scr_storedescs_from_name,
 **            scr_transfer_of_vendor, scr_reddesc_alone, scr_reddescs_are_lines, scr_flags_line,
 **            scr_reddesc_for_dataset, scr_dir_owner_record, scr_world_free, scr_world_job_key, scr_world_create
@@ -17613,8 +17614,8 @@ out:
 **              found: RENAMING, YES     scr_run_find_on_prefix, by the index, if its files are there; OUTGROWN, if it
 **                                       is older than what SCR_PREFIX_SIZE keeps
 **
-** Uses       platform, errors, memory, path, hash, dataset, copies, filemap, records, index, objects, datasets of the
-**            prefix, flush file, log, region files, MPI helpers, world
+** Uses       platform, errors, memory, path, hash, dataset, copies, filemap, records, index, summary, datasets, flush
+**            file, log, transfer file, region files, MPI helpers, world
 ** Offers     scr_phase, scr_life, scr_aside, scr_on_prefix, scr_restart, scr_lost, scr_search, scr_dataset,
 **            scr_reading; scr, scr_logged, scr_status_event, scr_event, scr_event_compute, scr_event_transfer,
 **            scr_event_damage, scr_tried_keep, scr_tried_add, scr_dataset_find, scr_dataset_is_whole,
@@ -19297,7 +19298,7 @@ SCR_FN int scr_encode_recover(const scr_encode* x, int n, scr_entry** e, const i
 ** How datasets are entered in the cache and deleted from it.
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, copies, filemap, records, flush file, MPI
-**            helpers, state, encode
+**            helpers, runtime state, encode
 ** Offers     scr_cache_encode, scr_cache_enter, scr_cache_enter_bypass, scr_cache_clear_place, scr_cache_sweep_dir,
 **            scr_cache_note_dir, scr_cache_forget_dirs, scr_cache_sweep_bypass, scr_cache_delete_files,
 **            scr_cache_remove, scr_cache_delete, scr_cache_purge
@@ -19662,8 +19663,8 @@ SCR_FN int scr_cache_purge(int rc)
 ** When a run begins, the first rank of each node reads all filemaps that are there, and each rank gets the entries that
 ** it is to hold.
 **
-** Uses       platform, errors, memory, path, hash, hash files, dataset, filemap, records, MPI helpers, world, state,
-**            cache
+** Uses       platform, errors, memory, path, hash, hash files, dataset, filemap, records, flush file, MPI helpers,
+**            world, runtime state, cache
 ** Offers     scr_recovery_map_file, scr_recovery_scatter
 ** Invariants
 **   U6  No crash loses an entry: if any changes hands, a merged file has all of them until each rank has written its
@@ -19916,7 +19917,7 @@ SCR_FN int scr_recovery_scatter(scr_spare spare)
 ** A rank sends the files of any number of owners, one after the other, and receives those of at most one, its own.  It
 ** does both at a time, so that no rank waits for another in a circle.
 **
-** Uses       platform, errors, memory, hash, dataset, file window, copies, MPI helpers, state
+** Uses       platform, errors, memory, dataset, file window, copies, erasure code, MPI helpers, runtime state
 ** Offers     SCR_LOST_ALL, scr_move; scr_move_files, scr_move_check
 ** Failure    Both sides still exchange all messages.  A receiver does not see an error of its source: callers agree.
 ** ====================================================================================================== */
@@ -20101,7 +20102,8 @@ SCR_FN int scr_move_check(const scr_move* m, int check)
 ** their owners, the sources what they have to send; (4) bring the files to their runners; (5) rebuild what is lost; (6)
 ** commit, and delete the other copies.
 **
-** Uses       errors, memory, hash, dataset, kernels, erasure code, filemap, MPI helpers, state, encode, cache, move
+** Uses       platform, errors, memory, hash, dataset, kernels, copies, erasure code, filemap, MPI helpers, runtime
+**            state, encode, cache, move
 ** Offers     scr_recovery_is_leaving, scr_recovery_stamp, scr_recovery_all, scr_recovery_mend
 ** Invariants
 **   U1  An entry says COMPLETE 1 only after every rank of the world has protected its files.  A dataset without any
@@ -21114,8 +21116,8 @@ SCR_FN int scr_recovery_mend(int id)
 /* ==== 36 FLUSH ==========================================================================================
 ** Copy datasets from the cache to the prefix, in three steps with their state in one struct: begin, copy, commit.
 **
-** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, copies, filemap, index, objects,
-**            rank2file map, datasets of the prefix, publication, MPI helpers, world, state
+** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, copies, filemap, index, summary,
+**            rank2file map, datasets, publication, MPI helpers, world, runtime state
 ** Offers     scr_flight_look, scr_flush, scr_indexed; scr_flights, scr_flush_read_rank2file, scr_flush_find_replaced,
 **            scr_flush_copy, scr_flush_check, scr_flush_commit, scr_flush_delete, scr_indexed_of,
 **            scr_flush_delete_indexed, scr_flush_slide, scr_flush_make_room, scr_flush_free, scr_flush_end,
@@ -22200,8 +22202,8 @@ SCR_FN int scr_flush_run(int id, int is_chosen)
 **   DAEMON    ARRIVED   scr_flight_has_arrived  the transfer file says that all are made
 **   DAEMON    HELPER    scr_flight_recall       one has failed, or the daemon has ended or makes no progress
 **
-** Uses       platform, errors, memory, hash files, dataset, file window, copies, index, objects, transfer file, MPI
-**            helpers, world, state, recovery of all, flush
+** Uses       platform, errors, memory, hash files, dataset, file window, copies, index, summary, datasets, transfer
+**            file, MPI helpers, world, runtime state, recovery, flush
 ** Offers     scr_flush_is_due, scr_flush_prove_files, scr_flush_prove, scr_daemon_calm, scr_flights_forget,
 **            scr_flush_poll, scr_flush_finish, scr_flush_start, scr_flush_take_over, scr_flush_wait, scr_flush_sync,
 **            scr_flush_unless_superseded, scr_flush_unasked, scr_flush_if_due
@@ -22836,7 +22838,8 @@ SCR_FN int scr_flush_prove(scr_dataset* ds)
 /* ==== 38 ROOM ===========================================================================================
 ** How much room the stores have, how much a dataset needs, and what leaves the cache for it.
 **
-** Uses       errors, path, dataset, copies, filemap, MPI helpers, world, state, cache, asynchronous flush
+** Uses       platform, errors, path, dataset, copies, filemap, MPI helpers, world, runtime state, cache, asynchronous
+**            flush
 ** Offers     scr_room_excess, scr_room_unchanged, scr_room_prove, scr_room_trim, scr_room_settle, scr_room_bytes,
 **            scr_room_protected, scr_room_group, scr_room_ask, scr_room_is_tight, scr_room_expected,
 **            scr_room_look, scr_room_make
@@ -23215,8 +23218,8 @@ SCR_FN int scr_room_make(const scr_reddesc* d, int64_t need, int tight, int* too
 **      ranks asks for.
 **   4. The next dataset, and the end of the run, remove what was made for that (scr_read_close).
 **
-** Uses       platform, errors, memory, path, hash, dataset, copies, filemap, index, objects, rank2file map, datasets of
-**            the prefix, MPI helpers, world, state, encode, cache, flush, room
+** Uses       platform, errors, memory, path, hash, dataset, copies, filemap, index, summary, rank2file map, datasets,
+**            MPI helpers, world, runtime state, encode, cache, flush, asynchronous flush, room
 ** Offers     scr_read_clear, scr_read_close, scr_read_find, scr_read_is_foreign, scr_read_accept, scr_fetch
 ** Invariants
 **   Q2  Datasets are deleted for a fetch only after all files that it is to copy have been read and compared: a damaged
@@ -23926,7 +23929,7 @@ SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
 **      fresh start is asked for.
 **   7. A fresh start offers nothing but what the user chooses.
 **
-** Uses       errors, memory, parameters, dataset, index, datasets of the prefix, MPI helpers, state, asynchronous
+** Uses       errors, memory, hash, parameters, dataset, index, datasets, MPI helpers, runtime state, asynchronous
 **            flush, fetch
 ** Offers     scr_work_is_at_stake, scr_restart_note_rejected, scr_refuse_fresh_start, scr_restart_is_native,
 **            scr_restart_record_again, scr_restart_choice_served, scr_restart_load, scr_restart_choose,
@@ -24820,7 +24823,7 @@ SCR_FN int scr_restart_begin_anew(void)
 ** What every public call begins and ends with, the parameters of a run, and the prefix that it holds.
 **
 ** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, records, transfer file, MPI
-**            helpers, world, state
+**            helpers, world, runtime state, encode
 ** Offers     scr_report, scr_report_local, scr_report_later, scr_phase_missing, scr_differ, scr_not_running, scr_enter,
 **            scr_not_entered, scr_flag_given, scr_settings_read, scr_settings_keep, scr_run_find_prefix,
 **            scr_run_open_prefix
@@ -25316,8 +25319,8 @@ SCR_FN int scr_run_open_prefix(void)
 /* ==== 42 REQUESTS, HALT, WHEN ===========================================================================
 ** When a run writes its next checkpoint, flushes it, or ends: by what users, signals, the allocation and the costs say.
 **
-** Uses       platform, errors, memory, hash, parameters, dataset, copies, filemap, records, index, flush file, halt
-**            file, log, MPI helpers, world, state, asynchronous flush, fetch, run
+** Uses       platform, errors, memory, hash, parameters, dataset, copies, filemap, records, index, datasets, flush
+**            file, halt file, log, region files, MPI helpers, world, runtime state, asynchronous flush, fetch, run
 ** Offers     scr_signals_begin, scr_wish_put, scr_wish_get, scr_wish_begin, scr_wish_fail, scr_wish_grant,
 **            scr_run_halt_begin, scr_run_halt_limit, scr_run_halt_decide, scr_run_halt_waits, scr_run_write_reason,
 **            scr_release, scr_run_flush_newest, scr_run_tell_stays, scr_run_leave, scr_need_cost, scr_need_begin,
@@ -25968,9 +25971,9 @@ SCR_FN int scr_need_decide(void)
 ** still copy, the filemaps, recovery of the cache, renames that are due on the prefix, purge, a fresh start, what the
 ** prefix has, SCR_CURRENT, the checkpoint to restart from, flushes that are due.
 **
-** Uses       platform, errors, memory, hash, parameters, dataset, filemap, records, index, datasets of the prefix,
-**            flush file, halt file, log, MPI helpers, world, state, cache, filemaps of a node, recovery of all,
-**            flush, asynchronous flush, restart choice, run, halt
+** Uses       platform, errors, memory, path, hash, parameters, dataset, filemap, records, index, summary, datasets,
+**            flush file, halt file, log, MPI helpers, world, runtime state, cache, filemaps of a node, recovery,
+**            flush, asynchronous flush, fetch, restart choice, run, requests
 ** Offers     scr_start_run
 ** Failure    An error code, agreed on over the world; nothing is running then.
 ** ====================================================================================================== */
@@ -26736,8 +26739,8 @@ SCR_FN int scr_start_run(MPI_Comm comm)
 ** The work behind the calls that route files, and those that start and complete a restart or a new dataset.
 **
 ** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, kernels, file window, copies,
-**            filemap, objects, log, MPI helpers, world, state, encode, cache, flush, asynchronous flush, room, fetch,
-**            restart choice, run, halt
+**            filemap, summary, log, MPI helpers, world, runtime state, encode, cache, flush, asynchronous flush, room,
+**            fetch, restart choice, run, requests
 ** Offers     scr_route_rel, scr_route_own, scr_route_new, scr_route_loaded, scr_route_plain, scr_pass_on,
 **            scr_open_fails, scr_open_failed, scr_accept_loaded, scr_reject_loaded, scr_give_up_loaded, scr_start,
 **            scr_names_twice, scr_complete
@@ -27665,8 +27668,8 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase, const scr_
 /* ==== 45 END OF A RUN, DATASETS BY NAME =================================================================
 ** The work behind SCR_Finalize, and behind the calls that choose, drop and delete datasets.
 **
-** Uses       platform, errors, dataset, kernels, index, MPI helpers, state, cache, flush, asynchronous flush, fetch,
-**            restart choice, run, halt, writing
+** Uses       platform, errors, dataset, kernels, index, halt file, MPI helpers, runtime state, cache, flush,
+**            asynchronous flush, fetch, restart choice, run, requests, writing
 ** Offers     scr_run_reason, scr_run_end, scr_run_watch, scr_enter_name, scr_run_delete, scr_run_drop, scr_run_choose
 ** Invariants
 **   O4  What a run does at its end does not depend on SCR_Finalize being called: MPI_Finalize does it too.
@@ -27886,8 +27889,8 @@ SCR_FN int scr_run_choose(const char* name)
 ** A tracked file <path> has the record <dataset>/tracked/<path> in each checkpoint, which is one of its files:
 ** TRACKED/<path>/{LENGTH, BLOCK, CRC32}: how long it was, and the checksum of its last BLOCK bytes.
 **
-** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, kernels, copies, objects,
-**            MPI helpers, world, state, run, writing
+** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, kernels, file window, copies, MPI
+**            helpers, runtime state, run, writing
 ** Offers     scr_track_add, scr_tracks_put, scr_tracks_restore
 ** Invariants
 **   A6  A tracked file is cut only when all ranks have found that each of theirs is whole, up to its recorded length;
@@ -28421,8 +28424,8 @@ SCR_FN int scr_tracks_restore(void)
 **      readers who wants what (scr_blocks_match).  So no rank has to know all blocks.
 **   3. The readers read the blocks of their share, in pieces, and send of each what others want (scr_slices_read).
 **
-** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, file window, region files, MPI
-**            helpers, state, fetch, run, writing
+** Uses       platform, errors, memory, path, hash, dataset, kernels, file window, region files, MPI helpers, runtime
+**            state, run, writing
 ** Offers     scr_region_protect, scr_region_unprotect, scr_region_block, scr_regions_put, scr_regions_get,
 **            scr_region_size_of, scr_regions_pass
 ** Invariants
@@ -29487,8 +29490,9 @@ SCR_FN void scr_regions_pass(void)
 /* ==== 48 PUBLIC API =====================================================================================
 ** The calls of scr.h.  Each checks the phase, agrees over the ranks, and calls the parts above.
 **
-** Uses       errors, memory, hash, parameters, dataset, file window, MPI helpers, state, asynchronous flush, fetch,
-**            restart choice, run, halt, start, writing, end, tracked files, regions
+** Uses       errors, memory, hash, parameters, dataset, file window, halt file, region files, MPI helpers, runtime
+**            state, asynchronous flush, fetch, restart choice, run, requests, start, writing, end, tracked files,
+**            regions
 ** Offers     the calls of scr.h, scr_config_any
 ** Invariants
 **   A1  A call in the wrong phase returns before it communicates or changes anything.  An argument may be wrong on one
@@ -29940,7 +29944,7 @@ SCR_API const char* SCR_Last_error(void)
 ** The calls of scr.h as Fortran subroutines, compiled with -DSCR_WITH_FORTRAN.  examples/fortran has their interfaces:
 ** scr.f90, a module, and scrf.h, the constants for programs without modules.
 **
-** Uses       memory, region files, MPI helpers, state, run, writing, public API
+** Uses       errors, memory, region files, MPI helpers, runtime state, run, writing, public API
 ** Offers     nothing
 ** Invariants
 **   A3  A result that does not fit its variable is SCR_ERR_PATH, and the variable is blank: half a path is not a path.

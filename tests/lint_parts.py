@@ -5,12 +5,14 @@ lint_parts.py --self-test - plant a fault of each kind in a copy of the file, an
   map       the map in part 00 equals the banners
   offers    what a banner offers is what other parts or the commands use, no more and no less.  Every name stands there in
             full, or as a group such as `scr_os.*`.  Types and macros may stand there too; then they must exist.
+  banners   a banner names the parts that the part uses, no more and no less
   reached   each function is reached from the API or from a command, maybe through a table or a macro
   labels    the labels of invariants are unique, and what a comment refers to exists
   records   the keys of records are named in the parts that read and write them, and nowhere else
   linkage   in column 0, SCR_FN or SCR_API begins each function (but those of macros), and `static` each variable
   threads   no function that keeps its answer in one place for all threads, as the helper thread copies while others ask
   size      no part is longer than 1,200 lines
+  states    the state of a dataset is set by the part that has its table, and by those that find it at a start
   slots     a slot of a vote has a name, in the function that uses it or in the part that owns it
   documents no comment and no message refers to a document that is not in the repository
   long      (a note, not a fault) functions above 60 lines whose comment does not say why: "Long, because ..."
@@ -31,6 +33,7 @@ RECORD_KEYS = set(
     " FLAG_OUTPUT FLUSHED GROUP_ID GROUP_RANK GROUP_SIZE ID JOBID JOBNAME LEVEL LOCATION META MODE MTIME NOFETCH NONCE"
     " ORIG ORIGNAME ORIGPATH PASSED RANK RANK2FILE RANKS REDDESC REDO SERVED SIZE SUMMARY TAKEN TMP".split()
 )
+STATE_PARTS = ("30", "35", "43")  # THE RUNTIME STATE; RECOVERY; START OF A RUN
 LONG = 60
 PART = 1200
 USES = 16
@@ -77,6 +80,11 @@ class Part:
 
     def name(self):
         return self.number + " " + self.title
+
+    def short(self):
+        """How banners call it: `PREFIX: INDEX` is index, `A RUN: MESSAGES...` run, `MEMORY, BUFFERS, STRINGS` memory."""
+        name = re.split(r"[:,]| AND | OF A RUN", re.sub(r"^PREFIX: ", "", self.title))[0]
+        return re.sub(r"^(the|a) ", "", name.lower()).replace("mpi", "MPI").replace(" api", " API")
 
 
 class Source(Code):
@@ -312,6 +320,13 @@ def rule_size(s):
             yield "%s has %d lines" % (p.name(), lines)
 
 
+def rule_states(s):
+    for f in s.functions:
+        for m in re.finditer(r"(?:\.|->)(life|on_prefix|aside) = ", f.code):
+            if f.part.number not in STATE_PARTS:
+                yield "%d: %s sets %s itself" % (s.line(f.start + m.start()), f.name, m.group(1))
+
+
 def rule_slots(s):
     for f in s.functions:
         for m in re.finditer(r"(?:\.|->)(?:max|sum)\[\d", f.code):
@@ -319,12 +334,28 @@ def rule_slots(s):
                 yield "%d: %s: a slot of a vote without a name" % (s.line(f.start + m.start()), f.name)
 
 
+def used(s, p):
+    """What of other parts P uses; MANUAL, which has the macros of all, aside."""
+    words = set().union(*(i.words for i in s.items if i.part is p))
+    return [i for i in s.items if i.name in words and i.part and i.part is not p and i.part is not s.parts[0]]
+
+
 def rule_uses(s):
     for p in s.parts:
-        words = set().union(*(i.words for i in s.items if i.part is p))
-        used = {i.part.number for i in s.items if i.name in words and i.kind != "macro" and i.part and i.part is not p}
-        if len(used) > USES and p.title != "PUBLIC API":
-            yield "%s uses %d others" % (p.name(), len(used))
+        others = {i.part.number for i in used(s, p) if i.kind != "macro"}
+        if len(others) > USES and p.title != "PUBLIC API":
+            yield "%s uses %d others" % (p.name(), len(others))
+
+
+def rule_banners(s):
+    for p in s.parts:
+        if "Uses" in p.fields:
+            said = set(re.split(r",\s+", re.sub(r"\n\*\*\s*", " ", p.fields["Uses"]).strip())) - {"nothing"}
+            fact = {i.part.short() for i in used(s, p)}
+            for name in sorted(fact - said):
+                yield "%s: its banner does not name %s, which it uses" % (p.name(), name)
+            for name in sorted(said - fact):
+                yield "%s: its banner names %s, which it does not use" % (p.name(), name)
 
 
 RULES = {k[5:]: v for k, v in list(globals().items()) if k.startswith("rule_")}
@@ -366,7 +397,7 @@ def self_test(text, commands):
         return function("SCR_Planted", "return %s;" % expression, "SCR_API")
 
     some = [next((i.name for i in source.functions if i.part is p), "f") for p in source.parts]
-    used = " + ".join(some) + "()"
+    others = " + ".join(some) + "()"
     one = function("scr_planted")
     long = function("scr_planted", "f();\n" * 70 + "return 1;")
     row = one + "\nstatic int (*const scr_rows[])(void) = {scr_planted};\n\n#define SCR_ROW() scr_rows[0]()\n"
@@ -407,9 +438,13 @@ def self_test(text, commands):
         ("long", plant(long), ["scr_planted has 74 lines"]),
         ("long", plant("/* Planted.  Long, because it is planted. */\n" + long), []),
         ("size", plant("\n" * PART), 1),
+        ("states", plant(function("scr_planted", "ds->life = SCR_WHOLE; return 0;")), 1),
+        ("states", plant(function("scr_planted", "return ds->life == SCR_WHOLE;")), []),
         ("slots", plant(function("scr_planted", "return v.max[0] == 1;")), 1),
         ("slots", plant(function("scr_planted", "return v->sum[PLANTED] == 1;")), []),
-        ("uses", plant(function("scr_planted", "return %s;" % used)), 1),
+        ("uses", plant(function("scr_planted", "return %s;" % others)), 1),
+        ("banners", text.replace("\n** Uses       nothing", "\n** Uses       hash", 1), 1),
+        ("banners", plant(function("scr_planted", "return %s;" % some[-1])), 1),
         ("commands", plant(one), ["scr_planted"], "scr_planted();"),
         ("commands", plant("#ifdef SCR_SERIAL\n#if 1\n#endif\n" + one + "#endif\n"), [], "scr_planted();"),
         ("commands", plant(one, api("scr_planted()")), [], "scr_planted();"),
