@@ -15761,7 +15761,7 @@ SCR_FN void scr_regions_lend(const scr_regions* l, const char* path, const scr_b
 ** Uses       errors, memory, hash, kernels
 ** Offers     scr_vote; scr_step_on, scr_wait_idle, scr_isend, scr_irecv, scr_testall, scr_all_begun, scr_waitall,
 **            scr_wait_for, scr_barrier, scr_allreduce, scr_bcast, scr_vote_start, scr_vote_stop, scr_vote_all,
-**            scr_vote_max, scr_vote_min, scr_vote_sum, scr_agree, scr_hash_to_buf, scr_hash_from_buf,
+**            scr_vote_max, scr_vote_min, scr_vote_sum, scr_agree, scr_share, scr_hash_to_buf, scr_hash_from_buf,
 **            scr_message_recv, scr_hash_sendrecv, scr_hash_send, scr_hash_recv, scr_hash_bcast, scr_hash_exchange,
 **            scr_hash_exchange_merged, scr_hash_spread, scr_scanned, scr_scan, scr_rank_str, scr_int_send,
 **            scr_int_recv, scr_flow, scr_meet
@@ -16075,6 +16075,15 @@ SCR_FN int scr_agree(int rc, MPI_Comm comm)
 {
   scr_vote v = SCR_ZEROS;
   return scr_vote_all(&v, rc, comm);
+}
+
+/*
+** The ranks agree on RC, and after a success all have in BUF the N bytes that rank 0 has there.  Collective over COMM.
+*/
+SCR_FN int scr_share(int rc, void* buf, size_t n, MPI_Comm comm)
+{
+  rc = scr_agree(rc, comm);
+  return rc == SCR_SUCCESS ? scr_bcast(buf, (int)n, MPI_BYTE, 0, comm) : rc;
 }
 
 /* The same vote, on one number: *VALUE becomes the greatest of all ranks, after an error too.  Collective over COMM. */
@@ -21628,9 +21637,9 @@ SCR_FN int scr_flush_share_rivals(scr_flush* f, int n)
   if (n == 0) return SCR_SUCCESS;
   if (f->to.rival == NULL && (f->to.rival = (scr_rival*)scr_malloc((size_t)n * sizeof *f->to.rival)) == NULL)
     rc = SCR_ERR_OOM();
-  if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
-  f->to.rivals = n;
-  return scr_bcast(f->to.rival, n * (int)sizeof *f->to.rival, MPI_BYTE, 0, scr.world.comm);
+  rc = scr_share(rc, f->to.rival, (size_t)n * sizeof *f->to.rival, scr.world.comm);
+  if (rc == SCR_SUCCESS) f->to.rivals = n;
+  return rc;
 }
 
 /*
@@ -21736,10 +21745,9 @@ SCR_FN int scr_flush_begin(scr_flush* f)
   } at;
   int err, rc = scr.world.rank == 0 ? scr_flush_make_dir(f) : SCR_SUCCESS;
 
-  if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   memcpy(at.dir, f->to.dir, sizeof at.dir);
   memcpy(at.tag, f->tag, sizeof at.tag);
-  if ((rc = scr_bcast(&at, (int)sizeof at, MPI_CHAR, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_share(rc, &at, sizeof at, scr.world.comm)) != SCR_SUCCESS) return rc;
   memcpy(f->to.dir, at.dir, sizeof at.dir);
   memcpy(f->tag, at.tag, sizeof at.tag);
   scr_change_on_prefix(scr_dataset_find(f->id), SCR_PREFIX_FLUSHING, f->to.dir);
@@ -22000,13 +22008,11 @@ SCR_FN int scr_flush_cut(int id, int keep)
   for (; rc == SCR_SUCCESS; n += rc == SCR_SUCCESS) {
     memset(&on, 0, sizeof on);
     if (scr.world.rank == 0) {
-      rc = scr_index_open(&index, scr.world.prefix);
+      rc = scr_index_read(&index, scr.world.prefix);
       if (rc == SCR_SUCCESS && scr_index_outgrown(&index, id, keep, &it)) rc = scr_indexed_of(&it, &on);
-      if (rc == SCR_SUCCESS && on.identity.id != 0) scr_index_begin_deletion(&index, on.identity.id, on.dir);
-      rc = scr_index_close(&index, rc, on.identity.id != 0);
+      scr_index_close(&index, rc, 0);
     }
-    rc = scr_agree(rc, scr.world.comm);
-    if (rc == SCR_SUCCESS) rc = scr_bcast(&on, (int)sizeof on, MPI_BYTE, 0, scr.world.comm);
+    rc = scr_share(rc, &on, sizeof on, scr.world.comm);
     if (rc != SCR_SUCCESS || on.identity.id == 0) break;
     SCR_SOMETIMES(window_deletes);
     scr_dbg(1, "SCR_PREFIX_SIZE=%d: dataset %d is deleted from the prefix", scr.prefix_size, on.identity.id);
@@ -23282,8 +23288,7 @@ SCR_FN int scr_fetch_summary(scr_fetching* f, const char* dir)
     if (rc == SCR_SUCCESS && scr_os.lstat(path, &st) == 0) /* of release 3, which tells of one rank that wrote a file */
       f->desc.shared = 1;
   }
-  if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
-  rc = scr_bcast(&f->desc, (int)sizeof f->desc, MPI_BYTE, 0, scr.world.comm);
+  rc = scr_share(rc, &f->desc, sizeof f->desc, scr.world.comm);
   return rc == SCR_SUCCESS ? scr_bcast(&f->place, (int)sizeof f->place, MPI_BYTE, 0, scr.world.comm) : rc;
 }
 
@@ -24326,8 +24331,8 @@ SCR_FN int scr_restart_from_cache(scr_candidate* c)
       scr_change_on_prefix(scr_dataset_find(c->id), SCR_PREFIX_DROPPED, NULL);
     }
     rc = scr_flush_sync(c->id, c->by_user);
-    if (rc == SCR_SUCCESS) rc = scr_agree(scr.world.rank == 0 ? scr_restart_find_flushed(c) : rc, scr.world.comm);
-    if (rc == SCR_SUCCESS) rc = scr_bcast(c->dir, (int)sizeof c->dir, MPI_CHAR, 0, scr.world.comm);
+    if (rc == SCR_SUCCESS && scr.world.rank == 0) rc = scr_restart_find_flushed(c);
+    rc = scr_share(rc, c->dir, sizeof c->dir, scr.world.comm);
     if (rc == SCR_SUCCESS) rc = scr_fetch(c->id, c->dir, scr_dataset_find(c->id)->life);
   } while (!again++ && scr_err_is_damage(rc) && scr_dataset_find(c->id)->on_prefix == SCR_PREFIX_YES);
   if (rc == SCR_SUCCESS) return rc;
@@ -24484,8 +24489,7 @@ SCR_FN int scr_restart_ask(scr_restart_reading* r, scr_search from, const char* 
   int rc = SCR_SUCCESS;
 
   if (scr.world.rank == 0) rc = scr_restart_candidate(r, from, name, c);
-  rc = scr_agree(rc, scr.world.comm);
-  if (rc == SCR_SUCCESS) rc = scr_bcast(c, (int)sizeof *c, MPI_BYTE, 0, scr.world.comm);
+  rc = scr_share(rc, c, sizeof *c, scr.world.comm);
   if (rc != SCR_SUCCESS || c->cached) scr_restart_end_reading(r);
   if (rc != SCR_SUCCESS) return rc;
   if (c->at_stake) scr.prefix_at_stake = 1;
@@ -25301,8 +25305,7 @@ SCR_FN int scr_run_open_prefix(void)
     memcpy(p.token, scr.token, sizeof p.token);
     memcpy(p.token_before, scr.token_before, sizeof p.token_before);
   }
-  if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
-  if ((rc = scr_bcast(&p, (int)sizeof p, MPI_BYTE, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_share(rc, &p, sizeof p, scr.world.comm)) != SCR_SUCCESS) return rc;
   memcpy(scr.world.prefix, p.prefix, sizeof p.prefix);
   if (scr.world.rank != 0) scr_fence_set(&scr_fences.prefix, p.prefix);
   scr_fences.prefix.named = 1;
@@ -26002,8 +26005,7 @@ SCR_FN int scr_run_purge_prefix(void)
       }
       rc = scr_index_close(&index, rc, it.id == 0);
     }
-    if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
-    if ((rc = scr_bcast(&on, (int)sizeof on, MPI_BYTE, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
+    if ((rc = scr_share(rc, &on, sizeof on, scr.world.comm)) != SCR_SUCCESS) return rc;
     if (on.identity.id == 0) break;
     rc = scr_flush_delete_indexed(&on);
     if (rc != SCR_SUCCESS && !scr_err_is_damage(rc)) return rc;
@@ -27798,8 +27800,7 @@ SCR_FN int scr_run_find_dataset(const char* name, scr_indexed* found)
     if (rc == SCR_SUCCESS && has) rc = scr_indexed_of(&it, found);
     scr_index_close(&index, SCR_SUCCESS, 0);
   }
-  if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
-  return scr_bcast(found, (int)sizeof *found, MPI_BYTE, 0, scr.world.comm);
+  return scr_share(rc, found, sizeof *found, scr.world.comm);
 }
 
 /*
