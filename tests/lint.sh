@@ -175,14 +175,21 @@ compilers() {
   int main(void) { return SCR_SUCCESS; }' >"$work/h.cc"
   must "C++17, the header" g++ $mpi_flags -std=c++17 -Wall -Wextra -Werror -I. -c -o "$work/o" "$work/h.cc"
   must "C99 without extensions of the header" gcc $mpi_flags -std=c99 $warn -I. -x c -c -o "$work/o" "$work/h.cc"
-  for compiler in gcc clang g++ clang++; do # the dialects of a careful program: each as C99 or C++17, whole and serial
-    case $compiler in *++) dialect="-std=c++17 -x c++" ;; *) dialect=-std=c99 ;; esac
-    # shellcheck disable=SC2086
-    for macro in SCR_WITH_FORTRAN SCR_SERIAL; do
-      must "$compiler -pedantic -Wcast-qual -Wformat=2, no warning, with -D$macro" $compiler $mpi_flags $dialect -Wall -Wextra \
-        -pedantic -Wcast-qual -Wformat=2 -Werror -D$macro -I. -fsyntax-only scr_impl.c
+  compilers="gcc clang g++ clang++" # what a careful program asks of each, as C99 or C++17, or as all that README names
+  for compiler in $compilers; do
+    case $mode$compiler in
+    long*++) dialects="c++11 c++14 c++17 c++20 c++2b" ;; *++) dialects=c++17 ;;
+    long*) dialects="c99 c11 c17 c2x" ;; *) dialects=c99 ;;
+    esac
+    for dialect in $dialects; do
+      for macro in SCR_WITH_FORTRAN SCR_SERIAL; do
+        must "$compiler, $dialect, -pedantic -Wcast-qual -Wformat=2, no warning, with -D$macro" $compiler $mpi_flags -std=$dialect \
+          $(case $dialect in c++*) echo -x c++ ;; esac) -Wall -Wextra -pedantic -Wcast-qual -Wformat=2 -Werror -D$macro -I. -fsyntax-only scr_impl.c
+      done
     done
   done
+  grep -qF "| compilers | ${compilers// /, }: C99 to C23 and C++11 to C++23, without a warning |" README.md || echo "another list" >"$work/list"
+  report "README names the compilers" "$work/list"
   for macro in SCR_SERIAL SCR_WITHOUT_REGIONS SCR_LOCK_BASES SCR_STATIC SCR_WITH_FORTRAN "SCR_WITH_FORTRAN -DSCR_FORTRAN_LEN=int" SCR_WITH_MYSQL; do
     case $macro in SCR_WITH_MYSQL) mysql=$(mariadb_config --include) ;; *) mysql= ;; esac
     must "with -D$macro alone" gcc $mpi_flags $mysql $warn -D$macro -I. -fsyntax-only scr_impl.c

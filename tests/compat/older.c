@@ -22,6 +22,24 @@ extern "C" {
 #include <string.h>
 #include <unistd.h>
 
+/* The calls and constants of scr.h of 3.1, by the types that they have there. */
+int (*with_nothing[])(void) = {SCR_Init, SCR_Finalize, SCR_Start_checkpoint};
+int (*with_flag[])(int*) = {SCR_Need_checkpoint, SCR_Should_exit};
+int (*with_valid[])(int) = {SCR_Complete_checkpoint, SCR_Complete_output, SCR_Complete_restart};
+int (*with_name[])(const char*) = {SCR_Current, SCR_Drop, SCR_Delete};
+int (*have_restart)(int*, char*) = SCR_Have_restart;
+int (*start_restart)(char*) = SCR_Start_restart;
+int (*start_output)(const char*, int) = SCR_Start_output;
+int (*route_file)(const char*, char*) = SCR_Route_file;
+char* (*get_version)(void) = SCR_Get_version;
+const char* (*config_by_text)(const char*) = SCR_Config;
+const char* (*config_by_format)(const char*, ...) = SCR_Configf;
+const char*  versions[] = {SCR_VERSION, SCR_MAJOR_VERSION, SCR_MINOR_VERSION, SCR_PATCH_VERSION};
+typedef char constants[SCR_SUCCESS == 0 && SCR_MAX_FILENAME == 1024 && SCR_FLAG_NONE == 0 && SCR_FLAG_CHECKPOINT == 1 &&
+                               SCR_FLAG_OUTPUT == 2
+                           ? 1
+                           : -1];
+
 enum { BYTES = 5000, LOOPS = 20 };
 
 static int rank, ranks, shared, many;
