@@ -14296,7 +14296,10 @@ SCR_FN int scr_hold_prefix(const char* prefix, int seconds, int* fd)
   if (rc == SCR_SUCCESS) rc = scr_record_path(prefix, "run.lock", path, sizeof path);
   if (rc == SCR_SUCCESS) rc = scr_lock_open_own(path, fd);
   if (rc == SCR_SUCCESS) rc = scr_lock_take_own(fd, path, seconds);
-  if (rc == SCR_SUCCESS && scr_os.ftruncate(*fd, 0) < 0) rc = SCR_ERRNO("cannot write %s", path);
+  if (rc == SCR_SUCCESS && scr_os.ftruncate(*fd, 0) < 0) {
+    if (errno == EINVAL) errno = EROFS; /* it could be opened to read only (scr_lock_open) */
+    rc = SCR_ERRNO("cannot write %s", path);
+  }
   return rc;
 }
 

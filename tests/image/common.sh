@@ -10,5 +10,5 @@ printf '#include <mpi.h>\n#ifndef MPICH_VERSION\n#error\n#endif\n' | $MPICC -E -
 p=$tmp/prefix
 export SCR_JOB_ID=image SCR_PREFIX=$p SCR_CACHE_BASE=$tmp/node SCR_CNTL_BASE=$tmp/node SCR_VIRTUAL_NODES=9 SCR_FLUSH=0
 export SCR_LOG_SYSLOG_ENABLE=0 SCR_DEBUG=1 SCR_SIGNALS=USR1:checkpoint PATH=$BIN:$PATH
-check "the object is built" 0 - make -s -C "$top" CC="${CC:-cc}" MPICC="$MPICC" scr_image.o
+check "the object is built" 0 - flock "$top/tools/image" make -s -C "$top" CC="${CC:-cc}" MPICC="$MPICC" scr_image.o
 fresh() { rm -rf "$p" "$tmp/node" && mkdir "$p" "$tmp/node" && cd "$p" || exit 1; }

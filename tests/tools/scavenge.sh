@@ -366,11 +366,17 @@ if unshare --mount sh -c 'mount -t tmpfs none /mnt' 2>/dev/null; then
     '$BIN/scr_postrun'
     echo \"scr_postrun ends on the full prefix with \$?\"
     rm \"\$p/full\"
+    mount -o remount,ro none \"\$p\"
+    '$BIN/scr_postrun'
+    echo \"scr_postrun ends on the prefix that is read only with \$?\"
+    mount -o remount,rw none \"\$p\"
     '$BIN/scr_postrun'
     echo \"scr_postrun ends with \$?\"
     cp -r \"\$p\" '$tmp/was full'" >"$tmp/postrun" 2>&1
   says "a prefix that is full: what fails" 0 "No space left on device" cat "$tmp/postrun"
   says "a prefix that is full: scr_postrun" 0 "^scr_postrun ends on the full prefix with 1" cat "$tmp/postrun"
+  says "a prefix that is read only: scr_postrun" 0 "cannot write .*/run.lock: Read-only file system" cat "$tmp/postrun"
+  says "a prefix that is read only: scr_postrun ends" 0 "^scr_postrun ends on the prefix that is read only with 1" cat "$tmp/postrun"
   says "a prefix that was full: scr_postrun" 0 "^scr_postrun ends with 0" cat "$tmp/postrun"
   says "a prefix that was full: what is saved" 0 "the newest checkpoint on the prefix is [0-9]*, heat.400" cat "$tmp/postrun"
   check "a prefix that was full: its bytes" 0 "" same "$tmp/was full/heat.400" 400
