@@ -28,7 +28,7 @@ asked() { # ask for images from the moment when the library is there, less and l
   local ms=20 began=$SECONDS
   run &
   while kill -0 $! 2>/dev/null; do
-    [ $((SECONDS - began)) -gt 20 ] || grep -qs 'ready after' "$tmp/printed" && pkill -USR1 -f "^$tmp/$name" 2>/dev/null && ms=$((ms + ms / 10))
+    [ $((SECONDS - began)) -le 20 ] && grep -qs 'ready after' "$tmp/printed" && pkill -USR1 -f "^$tmp/$name" 2>/dev/null && ms=$((ms + ms / 10))
     [ $ms -lt 900 ] || ms=900
     sleep 0.$(printf %03d $ms)
   done
