@@ -16602,7 +16602,8 @@ SCR_FN int scr_meet(MPI_Comm comm)
 **            helpers
 ** Offers     scr_groupdesc, scr_storedesc, scr_world; scr_groupdescs_from_name, scr_storedescs_from_name,
 **            scr_transfer_of_vendor, scr_reddesc_alone, scr_reddescs_are_lines, scr_flags_line,
-**            scr_reddesc_for_dataset, scr_dir_owner_record, scr_world_free, scr_world_job_key, scr_world_create
+**            scr_reddesc_for_dataset, scr_dir_owner_record, scr_prefix_check_links, scr_world_free,
+**            scr_world_job_key, scr_world_create
 ** Invariants
 **   L1  When a redundancy set is formed, no two of its members are in the same failure group.
 **   L2  Every directory that the library makes below a base satisfies D5.
@@ -17175,6 +17176,43 @@ SCR_FN int scr_dir_tell_above(const char* path, const char* base)
     return 1;
   }
   return 0;
+}
+
+/*
+** SCR_ERR_UNSAFE if a link on the way to the prefix PREFIX, which lies at the absolute path PATH, is of somebody who only
+** may write where it lies: it belongs neither to this user, nor to root, nor to the owner of its directory.  Links to
+** which links lead are looked at, too, LINKS deep.
+*/
+SCR_FN int scr_prefix_check_links(const char* prefix, const char* path, int links)
+{
+  char        link[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
+  const char* at = path;
+  struct stat st, dir;
+  ssize_t     n;
+  size_t      above;
+  int         rc = SCR_SUCCESS;
+
+  while (rc == SCR_SUCCESS && links > 0 && *at != '\0') {
+    above = (size_t)(at - path);
+    at += 1 + strcspn(at + 1, "/");
+    snprintf(link, sizeof link, "%.*s", (int)(at - path), path);
+    if (scr_os.lstat(link, &st) < 0 || !S_ISLNK(st.st_mode)) continue;
+    snprintf(to, sizeof to, "%.*s/", (int)above, path);
+    if (st.st_uid != geteuid() && st.st_uid != 0 && (stat(to, &dir) < 0 || dir.st_uid != st.st_uid))
+      return SCR_ERR(SCR_ERR_UNSAFE,
+                     "%s, on the way to the prefix %s, is a link of user %lu in a directory of others; "
+                     "remove it, or set SCR_PREFIX to where it leads, if that is meant",
+                     link, prefix, (unsigned long)st.st_uid);
+    n = readlinkat(AT_FDCWD, link, to, sizeof to - 1);
+    if (n <= 0) continue;
+    to[n] = '\0';
+    if (*to != '/') { /* it leads from the directory that it is in */
+      rc = scr_fmt(link, sizeof link, "%.*s/%s", (int)above, path, to);
+      memcpy(to, link, sizeof to);
+    }
+    if (rc == SCR_SUCCESS) rc = scr_prefix_check_links(prefix, to, links - 1);
+  }
+  return rc;
 }
 
 /*
@@ -25277,6 +25315,7 @@ SCR_FN int scr_run_find_prefix(char* prefix, char* real)
   if (rc == SCR_SUCCESS) rc = scr_path_reduce_str(path, prefix, SCR_MAX_FILENAME);
   if (rc == SCR_SUCCESS && (stat(prefix, &st) < 0 || !S_ISDIR(st.st_mode)))
     return SCR_ERR(SCR_ERR_IO, "the prefix %s does not exist or cannot be read: create it, or set SCR_PREFIX", prefix);
+  if (rc == SCR_SUCCESS) rc = scr_prefix_check_links(prefix, prefix, 8);
   if (rc == SCR_SUCCESS && (resolved = realpath(prefix, NULL)) != NULL) {
     rc = scr_fmt(real, SCR_MAX_FILENAME, "%s", resolved);
     free(resolved);
@@ -25654,7 +25693,7 @@ SCR_FN int scr_run_halt_look(int done)
 
   scr_run_halt_read(done);
   if ((k = scr_run_halt_check()) < 0) {
-    *scr.halt_why = '\0';
+    if (!scr.leaving) *scr.halt_why = '\0';
     return 0;
   }
   if (strcmp(scr.halt_why, scr_halt_reason(scr.halt, k)) == 0) return 1;

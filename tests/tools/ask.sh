@@ -90,6 +90,12 @@ says "it goes on where the first one ended" 0 "restarted from step.3" cat "$tmp/
 check "and ends" 0 1 grep -c '^done' "$tmp/said"
 
 fresh
+before 3 'touch step.3; scr_checkpoint --halt'
+before 4 'rm step.3'
+ends "asked to end, but the flush fails: it ends after the next checkpoint" 0 6 ""
+says "why it ends is told then" 0 "the run ends here: a signal or scr_checkpoint --halt has asked for it" cat "$tmp/said"
+
+fresh
 before 3 'scr_checkpoint --halt'
 ASKS=1 ends "asked to end, a program that asks" 0 6 3
 check "it is told after the checkpoint" 0 "step 3: checkpoint step 3: should exit done" sh -c "echo \$(grep -e ^step -e ^done '$tmp/said')"

@@ -425,6 +425,24 @@ wait
 tell "a base that somebody else made" "$base/$mine/scr.57/node.*another directory has"
 check "a base that somebody else made: the work of another prefix" 0 "$work" sh -c "cd '$own/$mine/scr.58' && find . | sort"
 
+# ---- a prefix that somebody else has made, as a link to another one
+fresh 755
+job 2
+behind() { (cd "$p" && find step.* -type f | sort | xargs md5sum); }
+before=$(behind)
+for mode in 1777 2775; do
+  rm -rf "$tmp/open" && mkdir "$tmp/open" && chgrp $group "$tmp/open" && chmod $mode "$tmp/open"
+  they ln -s "$p" "$tmp/open/new"
+  as $mine ln -s new "$tmp/open/mine"
+  for name in new mine; do
+    SCR_PREFIX=$tmp/open/$name check "a prefix of mode $mode that is a link of somebody else, $name: refused" 2 "" job 1
+    tell "a prefix of mode $mode that is a link of somebody else, $name" "$tmp/open/new, on the way to the prefix $tmp/open/$name, is a link of user"
+  done
+  as $mine ln -s "$p" "$tmp/open/own"
+  SCR_PREFIX=$tmp/open/own check "a prefix of mode $mode that is a link of one's own" 0 "" job 0
+done
+check "a prefix that is a link: the files behind it" 0 "$before" behind
+
 # ---- a base
 fresh 755
 rm -rf "$base" && mkdir "$base" && chmod 1777 "$base"
@@ -808,9 +826,9 @@ fresh 755
 SCR_CNTL_BASE=$base/one/cntl SCR_CACHE_BASE=$base/one check "a base in a base, both missing" 0 "" job 1
 SCR_CNTL_BASE=$base/two SCR_CACHE_BASE=$base/two/cache check "a base in a base, both missing, the other way" 0 "" job 1
 they mkdir -m 777 "$base/theirs"
-they ln -s theirs "$base/link"
+they ln -s . "$base/theirs/link"
 as $mine mkdir "$base/theirs/p"
-SCR_PREFIX=$base/link/p check "a prefix in a base, behind a link of theirs that the user has named" 0 "" job 2
+SCR_PREFIX=$base/theirs/link/p check "a prefix in a base, behind a link of theirs that the user has named" 0 "" job 2
 check "a prefix in a base, behind a link of theirs that the user has named: its checkpoint" 0 "" test -f "$base/theirs/p/step.2/rank_2"
 
 # ---- while it flushes
