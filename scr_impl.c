@@ -17179,9 +17179,9 @@ SCR_FN int scr_dir_tell_above(const char* path, const char* base)
 }
 
 /*
-** SCR_ERR_UNSAFE if a link on the way to the prefix PREFIX, which lies at the absolute path PATH, is of somebody who only
-** may write where it lies: it belongs neither to this user, nor to root, nor to the owner of its directory.  Links to
-** which links lead are looked at, too, LINKS deep.
+** SCR_ERR_UNSAFE if a link on PATH, an absolute path that leads to PREFIX, may have been planted there: it belongs
+** neither to this user, nor to root, nor to the owner of the directory that it lies in.  Where a link leads, that path
+** is looked at in turn, LINKS deep.
 */
 SCR_FN int scr_prefix_check_links(const char* prefix, const char* path, int links)
 {
