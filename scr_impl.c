@@ -2578,8 +2578,8 @@ SCR_FN const char* scr_hash_str_or(const scr_hash* h, const char* key, const cha
 **            scr_hash_file_lock_within, scr_hash_file_unlock, scr_sharing,
 **            scr_dir_sync, scr_file_sync, scr_dirs_above, scr_dirs_sync, scr_fsync_enabled, scr_record_bytes_max,
 **            scr_dir_look, scr_file_common, scr_file_hand_over, scr_file_load, scr_file_share,
-**            scr_hash_file_load, scr_lock_open, scr_lock_open_own, scr_lock_take_own, scr_lock_take,
-**            scr_lock_holder.
+**            scr_hash_file_load, scr_lock_open, scr_lock_open_own, scr_lock_empty, scr_lock_take_own,
+**            scr_lock_take, scr_lock_holder.
 ** Invariants
 **   I1  A reader sees the old file or the new one, never a mixture; after success the new one survives a crash.
 **   I2  A file whose length or CRC32 is wrong is reported and never parsed.
@@ -3097,6 +3097,15 @@ SCR_FN int scr_lock_open_shared(const char* path)
   if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid())) return fd;
   scr_os.close(fd);
   return -1;
+}
+
+/* Empty the lock file FD; -1 with errno, which is EROFS where it could be opened for reading only (scr_lock_open). */
+SCR_FN int scr_lock_empty(int fd)
+{
+  int rc = scr_os.ftruncate(fd, 0);
+
+  if (rc < 0 && (errno == EINVAL || errno == EBADF)) errno = EROFS;
+  return rc;
 }
 
 /* Returns 1 if FD is the file that PATH names now; IS receives what it is. */
@@ -7882,9 +7891,9 @@ SCR_FN void scr_filemap_find_prefix(const char* dir, scr_hash* h)
 ** The files of <prefix>/.scr, each changed under its lock, some with a spare.
 **
 ** Uses       platform, errors, memory, path, hash, hash files
-** Offers     scr_record; scr_record_path, scr_record_check_dir, scr_record_read_file, scr_record_mkdir,
-**            scr_record_sync_dir, scr_record_read, scr_record_open, scr_record_use_spare, scr_record_close,
-**            scr_record_keep_other, scr_record_put_aside, scr_record_check_version, scr_record_stamp,
+** Offers     scr_record; scr_prefix_check_links, scr_record_path, scr_record_check_dir, scr_record_read_file,
+**            scr_record_mkdir, scr_record_sync_dir, scr_record_read, scr_record_open, scr_record_use_spare,
+**            scr_record_close, scr_record_keep_other, scr_record_put_aside, scr_record_check_version, scr_record_stamp,
 **            scr_record_sweep, scr_record_same_dir, scr_record_is_at
 ** Invariants
 **   X2  A file of an unknown version is an error; it is never rewritten.
@@ -7915,6 +7924,74 @@ typedef struct {
 SCR_FN int scr_record_path(const char* prefix, const char* name, char* path, size_t n)
 {
   return scr_fmt(path, n, "%s/.scr/%s", prefix, name);
+}
+
+#define SCR_NOBODY 65534 /* the user whom a namespace shows in place of each that it does not know */
+
+/* A link on a path. */
+typedef struct {
+  size_t above, end; /* the path has that of its directory up to ABOVE, and its own up to END */
+  int    is_planted; /* a stranger has made it, maybe, where others than the owner of a directory can write */
+  uid_t  uid;
+} scr_link;
+
+/*
+** The first LINK on PATH, which is absolute; returns 0 if there is none.  A link that is neither this user's nor root's
+** counts as planted if others than its owner can write to its directory, or may have made that directory: as a part of
+** one that they can write to, where it is neither this user's nor root's.
+*/
+SCR_FN int scr_link_first(const char* path, scr_link* link)
+{
+  char        part[2 * SCR_MAX_FILENAME];
+  struct stat st, dir;
+  int         made_by_others = 0, shared;
+
+  for (link->end = 0; path[link->end] != '\0'; made_by_others |= shared) {
+    link->above = link->end;
+    link->end += 1 + strcspn(path + link->end + 1, "/");
+    snprintf(part, sizeof part, "%.*s/", (int)link->above, path);
+    if (stat(part, &dir) < 0) return 0;
+    if (dir.st_uid == geteuid() || dir.st_uid == 0) made_by_others = 0;
+    shared = scr_file_has_writers(&dir, 0);
+    snprintf(part, sizeof part, "%.*s", (int)link->end, path);
+    if (scr_os.lstat(part, &st) < 0) return 0;
+    if (!S_ISLNK(st.st_mode)) continue;
+    link->uid = st.st_uid;
+    link->is_planted = st.st_uid != geteuid() && st.st_uid != 0 &&
+                       (made_by_others || (shared && (st.st_uid != dir.st_uid || st.st_uid == SCR_NOBODY)));
+    return 1;
+  }
+  return 0;
+}
+
+/*
+** SCR_ERR_UNSAFE if a link on the way to PREFIX, an absolute path, or on the way to where such a link leads, may have
+** been planted: behind it may be another prefix of this user.
+*/
+SCR_FN SCR_APART int scr_prefix_check_links(const char* prefix)
+{
+  char     path[2 * SCR_MAX_FILENAME], next[2 * SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
+  scr_link link;
+  ssize_t  n;
+  int      i;
+
+  snprintf(path, sizeof path, "%s", prefix);
+  for (i = 0; i < 40 && scr_link_first(path, &link); i++) { /* no system follows more */
+    snprintf(next, sizeof next, "%.*s", (int)link.end, path);
+    if (link.is_planted)
+      return SCR_ERR(SCR_ERR_UNSAFE,
+                     "%s, on the way to the prefix %s, is a link that user %lu may have planted there; "
+                     "remove it, or set SCR_PREFIX to where it leads, if that is meant",
+                     next, prefix, (unsigned long)link.uid);
+    n = readlinkat(AT_FDCWD, next, to, sizeof to - 1);
+    if (n <= 0) break;
+    to[n] = '\0';
+    n = snprintf(next, sizeof next, "%.*s%s%s%s", *to == '/' ? 0 : (int)link.above, path, *to == '/' ? "" : "/", to,
+                 path + link.end);
+    if (n < 0 || n >= (int)sizeof next) break;
+    memcpy(path, next, sizeof path);
+  }
+  return SCR_SUCCESS;
 }
 
 /*
@@ -14296,10 +14373,7 @@ SCR_FN int scr_hold_prefix(const char* prefix, int seconds, int* fd)
   if (rc == SCR_SUCCESS) rc = scr_record_path(prefix, "run.lock", path, sizeof path);
   if (rc == SCR_SUCCESS) rc = scr_lock_open_own(path, fd);
   if (rc == SCR_SUCCESS) rc = scr_lock_take_own(fd, path, seconds);
-  if (rc == SCR_SUCCESS && scr_os.ftruncate(*fd, 0) < 0) {
-    if (errno == EINVAL) errno = EROFS; /* it could be opened to read only (scr_lock_open) */
-    rc = SCR_ERRNO("cannot write %s", path);
-  }
+  if (rc == SCR_SUCCESS && scr_lock_empty(*fd) < 0) rc = SCR_ERRNO("cannot write %s", path);
   return rc;
 }
 
@@ -16602,8 +16676,7 @@ SCR_FN int scr_meet(MPI_Comm comm)
 **            helpers
 ** Offers     scr_groupdesc, scr_storedesc, scr_world; scr_groupdescs_from_name, scr_storedescs_from_name,
 **            scr_transfer_of_vendor, scr_reddesc_alone, scr_reddescs_are_lines, scr_flags_line,
-**            scr_reddesc_for_dataset, scr_dir_owner_record, scr_prefix_check_links, scr_world_free,
-**            scr_world_job_key, scr_world_create
+**            scr_reddesc_for_dataset, scr_dir_owner_record, scr_world_free, scr_world_job_key, scr_world_create
 ** Invariants
 **   L1  When a redundancy set is formed, no two of its members are in the same failure group.
 **   L2  Every directory that the library makes below a base satisfies D5.
@@ -17176,43 +17249,6 @@ SCR_FN int scr_dir_tell_above(const char* path, const char* base)
     return 1;
   }
   return 0;
-}
-
-/*
-** SCR_ERR_UNSAFE if a link on PATH, an absolute path that leads to PREFIX, may have been planted there: it belongs
-** neither to this user, nor to root, nor to the owner of the directory that it lies in.  Where a link leads, that path
-** is looked at in turn, LINKS deep.
-*/
-SCR_FN int scr_prefix_check_links(const char* prefix, const char* path, int links)
-{
-  char        link[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
-  const char* at = path;
-  struct stat st, dir;
-  ssize_t     n;
-  size_t      above;
-  int         rc = SCR_SUCCESS;
-
-  while (rc == SCR_SUCCESS && links > 0 && *at != '\0') {
-    above = (size_t)(at - path);
-    at += 1 + strcspn(at + 1, "/");
-    snprintf(link, sizeof link, "%.*s", (int)(at - path), path);
-    if (scr_os.lstat(link, &st) < 0 || !S_ISLNK(st.st_mode)) continue;
-    snprintf(to, sizeof to, "%.*s/", (int)above, path);
-    if (st.st_uid != geteuid() && st.st_uid != 0 && (stat(to, &dir) < 0 || dir.st_uid != st.st_uid))
-      return SCR_ERR(SCR_ERR_UNSAFE,
-                     "%s, on the way to the prefix %s, is a link of user %lu in a directory of others; "
-                     "remove it, or set SCR_PREFIX to where it leads, if that is meant",
-                     link, prefix, (unsigned long)st.st_uid);
-    n = readlinkat(AT_FDCWD, link, to, sizeof to - 1);
-    if (n <= 0) continue;
-    to[n] = '\0';
-    if (*to != '/') { /* it leads from the directory that it is in */
-      rc = scr_fmt(link, sizeof link, "%.*s/%s", (int)above, path, to);
-      memcpy(to, link, sizeof to);
-    }
-    if (rc == SCR_SUCCESS) rc = scr_prefix_check_links(prefix, to, links - 1);
-  }
-  return rc;
 }
 
 /*
@@ -22049,9 +22085,11 @@ SCR_FN int scr_flush_cut(int id, int keep)
   for (; rc == SCR_SUCCESS; n += rc == SCR_SUCCESS) {
     memset(&on, 0, sizeof on);
     if (scr.world.rank == 0) {
-      rc = scr_index_read(&index, scr.world.prefix);
+      rc = scr_index_open(&index, scr.world.prefix);
       if (rc == SCR_SUCCESS && scr_index_outgrown(&index, id, keep, &it)) rc = scr_indexed_of(&it, &on);
-      scr_index_close(&index, rc, 0);
+      if (rc == SCR_SUCCESS && on.identity.id != 0) /* in one step: it may be chosen meanwhile */
+        scr_index_begin_deletion(&index, on.identity.id, on.dir);
+      rc = scr_index_close(&index, rc, on.identity.id != 0);
     }
     rc = scr_share(rc, &on, sizeof on, scr.world.comm);
     if (rc != SCR_SUCCESS || on.identity.id == 0) break;
@@ -25227,7 +25265,7 @@ SCR_FN int scr_run_hold_prefix(void)
   snprintf(scr.token, sizeof scr.token, "%016" PRIx64, scr_random());
   snprintf(text, sizeof text, "%s\nprocess %ld on %s\nrun %s\njob %s\n", mine, (long)getpid(), scr_msg_host, scr.token,
            scr.world.home.job);
-  if (scr_os.ftruncate(scr.prefix_lock, 0) < 0 || scr_pwrite_all(scr.prefix_lock, text, strlen(text), 0) < 0 ||
+  if (scr_lock_empty(scr.prefix_lock) < 0 || scr_pwrite_all(scr.prefix_lock, text, strlen(text), 0) < 0 ||
       scr_os.fsync(scr.prefix_lock) < 0) /* whatever SCR_FSYNC says: daemons on other nodes read it */
     scr.token[0] = '\0';                 /* it helps others, but may fail; then no daemon copies for this run */
   if (*scr.token == '\0' && scr.flush_daemon)
@@ -25315,7 +25353,7 @@ SCR_FN int scr_run_find_prefix(char* prefix, char* real)
   if (rc == SCR_SUCCESS) rc = scr_path_reduce_str(path, prefix, SCR_MAX_FILENAME);
   if (rc == SCR_SUCCESS && (stat(prefix, &st) < 0 || !S_ISDIR(st.st_mode)))
     return SCR_ERR(SCR_ERR_IO, "the prefix %s does not exist or cannot be read: create it, or set SCR_PREFIX", prefix);
-  if (rc == SCR_SUCCESS) rc = scr_prefix_check_links(prefix, prefix, 8);
+  if (rc == SCR_SUCCESS) rc = scr_prefix_check_links(prefix);
   if (rc == SCR_SUCCESS && (resolved = realpath(prefix, NULL)) != NULL) {
     rc = scr_fmt(real, SCR_MAX_FILENAME, "%s", resolved);
     free(resolved);
@@ -25513,10 +25551,7 @@ SCR_FN SCR_APART void scr_wish_grant(int id, int rc)
   scr_err_record     why;
   int                err;
 
-  if (scr.granting & SCR_WISH_HALT) {
-    scr.leaving = 1;
-    snprintf(scr.halt_why, sizeof scr.halt_why, "a signal or scr_checkpoint --halt has asked for it");
-  }
+  if (scr.granting & SCR_WISH_HALT) scr.leaving = 1;
   scr.granting = 0;
   if (scr.world.rank != 0 || scr_hash_size(scr.answering) == 0) return;
   scr_err_save(&why);
@@ -25693,7 +25728,7 @@ SCR_FN int scr_run_halt_look(int done)
 
   scr_run_halt_read(done);
   if ((k = scr_run_halt_check()) < 0) {
-    if (!scr.leaving) *scr.halt_why = '\0';
+    *scr.halt_why = '\0';
     return 0;
   }
   if (strcmp(scr.halt_why, scr_halt_reason(scr.halt, k)) == 0) return 1;
@@ -25884,13 +25919,19 @@ SCR_FN int scr_run_flush_newest(void)
   return rc;
 }
 
+/* Why the run should end; "" if nobody knows. */
+SCR_FN const char* scr_run_why(void)
+{
+  return scr.leaving ? "a signal or scr_checkpoint --halt has asked for it" : scr.halt_why;
+}
+
 /* The run should end, but the world is a part of MPI_COMM_WORLD: rank 0 says that the program has to end it. */
 SCR_FN void scr_run_tell_stays(void)
 {
   if (scr.world.rank == 0)
     scr_warn("the run should end%s%s, and goes on until the program ends it, as SCR_Should_exit asks: on a part of "
              "MPI_COMM_WORLD the library does not call exit",
-             *scr.halt_why ? ": " : "", scr.halt_why);
+             *scr_run_why() ? ": " : "", scr_run_why());
 }
 
 /*
@@ -25911,10 +25952,10 @@ SCR_FN void scr_run_leave(void)
     return;
   }
   if (scr.world.rank == 0)
-    scr_msg_print("info", "the run ends here: %s (SCR_HALT_EXIT=0 leaves the end to the program)", scr.halt_why);
+    scr_msg_print("info", "the run ends here: %s (SCR_HALT_EXIT=0 leaves the end to the program)", scr_run_why());
   if (scr.leaving && scr.world.rank == 0 && scr_run_write_reason(SCR_HALT_ASKED) != SCR_SUCCESS)
     scr_warn("%s; commands cannot see that the run has ended", scr_err_text);
-  scr_event("HALT", scr.halt_why, NULL, -1.0);
+  scr_event("HALT", scr_run_why(), NULL, -1.0);
   scr_event("END", NULL, NULL, scr_wtime() - scr.run_start);
   scr_barrier(scr.world.comm);
   scr_release();

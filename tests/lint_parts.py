@@ -322,7 +322,7 @@ def rule_size(s):
 
 def rule_states(s):
     for f in s.functions:
-        for m in re.finditer(r"(?:\.|->)(life|on_prefix|aside) = ", f.code):
+        for m in re.finditer(r"(?:\.|->)(life|on_prefix|aside)\s*(?:[|+-]?=(?!=)|\+\+)", f.code):
             if f.part.number not in STATE_PARTS:
                 yield "%d: %s sets %s itself" % (s.line(f.start + m.start()), f.name, m.group(1))
 

@@ -677,6 +677,7 @@ SCR_FN int index_main(int argc, char** argv)
     SCR_ERRNO("cannot open the prefix directory %s", prefix);
     return tool_fail(argv[0], 1, scr_err_text);
   }
+  if (scr_prefix_check_links(prefix) != SCR_SUCCESS) return tool_fail(argv[0], 1, scr_err_text);
   if (what == 'c') return index_choose(argv[0], prefix, name);
   if (what == 'd' || what == OPT_DROP_AFTER) return index_drop(argv[0], prefix, name, what == OPT_DROP_AFTER);
   if (what == OPT_DELETE) return index_delete(argv[0], prefix, name, force);

@@ -157,12 +157,14 @@ SCR_FN const char* tool_dir(const char* dir)
 
 /*
 ** The name without links of the prefix directory PREFIX, which is fenced by it from now on.  The caller frees it; NULL
-** if PREFIX is no directory.
+** if PREFIX is no directory, or behind a link that somebody has planted.
 */
 SCR_FN char* tool_real(const char* prefix)
 {
-  char* real = realpath(prefix, NULL);
+  char* real;
 
+  if (scr_prefix_check_links(prefix) != SCR_SUCCESS) return NULL;
+  real = realpath(prefix, NULL);
   if (real != NULL && tool_is_dir(real)) {
     scr_fence_set(&scr_fences.prefix, real);
     return real;

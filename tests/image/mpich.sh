@@ -1,6 +1,6 @@
 #!/bin/bash
 # MPICH's own tests, of Debian's source of the MPICH that is installed, linked with scr_image.o: each that passes without
-# images passes with images that are asked for all the time, and restarts from the last one, or is refused by the name of
+# images passes with images that are asked for again and again, and restarts from the last one, or is refused by the name of
 # a function.  Skipped where the source cannot be fetched.  Arguments: directories of the suite, or
 # tests, as pt2pt/sendself.
 # From the environment: MPICC, MPIEXEC, BIN.  Last line: N passed, N failed, N skipped.
@@ -69,6 +69,7 @@ for what; do
     check "$directory/$name $n $args" 0 "" one
   done <"$suite/$directory/testlist"
 done
+check "there are such tests" 0 "" test -s "$tmp/ends"
 of() { grep -c "$1" "$tmp/ends"; }
 echo "$(of restarted) restarted, $(of refused) refused by name, $(of native) not tried as they fail without images or take long"
 finish

@@ -436,10 +436,19 @@ for mode in 1777 2775; do
   as $mine ln -s new "$tmp/open/mine"
   for name in new mine; do
     SCR_PREFIX=$tmp/open/$name check "a prefix of mode $mode that is a link of somebody else, $name: refused" 2 "" job 1
-    tell "a prefix of mode $mode that is a link of somebody else, $name" "$tmp/open/new, on the way to the prefix $tmp/open/$name, is a link of user"
+    tell "a prefix of mode $mode that is a link of somebody else, $name" "$tmp/open/new, on the way to the prefix $tmp/open/$name, is a link that user"
+    says "scr_index, a prefix of mode $mode that is a link of somebody else, $name" 1 "may have planted there" as $mine scr_index --prefix "$tmp/open/$name"
+    says "scr_run, a prefix of mode $mode that is a link of somebody else, $name" 1 "may have planted there" as $mine env "SCR_PREFIX=$tmp/open/$name" scr_run true
   done
+  they mkdir -m 777 "$tmp/open/made" && they ln -s "$p" "$tmp/open/made/run"
+  SCR_PREFIX=$tmp/open/made/run check "a prefix of mode $mode in a directory of somebody else: refused" 2 "" job 1
+  tell "a prefix of mode $mode in a directory of somebody else" "$tmp/open/made/run, on the way to the prefix $tmp/open/made/run, is a link that user"
   as $mine ln -s "$p" "$tmp/open/own"
   SCR_PREFIX=$tmp/open/own check "a prefix of mode $mode that is a link of one's own" 0 "" job 0
+done
+for owner in root $mine; do # and $theirs have the link, as chown -h may give it to them
+  rm -rf "$tmp/shut" && mkdir -m 755 "$tmp/shut" && chown $owner "$tmp/shut" && ln -s "$p" "$tmp/shut/link" && chown -h $theirs "$tmp/shut/link"
+  SCR_PREFIX=$tmp/shut/link check "a link of somebody else where only $owner can make one" 0 "" job 0
 done
 check "a prefix that is a link: the files behind it" 0 "$before" behind
 
@@ -826,10 +835,10 @@ fresh 755
 SCR_CNTL_BASE=$base/one/cntl SCR_CACHE_BASE=$base/one check "a base in a base, both missing" 0 "" job 1
 SCR_CNTL_BASE=$base/two SCR_CACHE_BASE=$base/two/cache check "a base in a base, both missing, the other way" 0 "" job 1
 they mkdir -m 777 "$base/theirs"
-they ln -s . "$base/theirs/link"
+as $mine ln -s theirs "$base/link"
 as $mine mkdir "$base/theirs/p"
-SCR_PREFIX=$base/theirs/link/p check "a prefix in a base, behind a link of theirs that the user has named" 0 "" job 2
-check "a prefix in a base, behind a link of theirs that the user has named: its checkpoint" 0 "" test -f "$base/theirs/p/step.2/rank_2"
+SCR_PREFIX=$base/link/p check "a prefix in a base, behind a link of the user's own" 0 "" job 2
+check "a prefix in a base, behind a link of the user's own: its checkpoint" 0 "" test -f "$base/theirs/p/step.2/rank_2"
 
 # ---- while it flushes
 # swapped WHAT SETTING...: a job flushes while what the array args says (DIRECTORY LINK ASIDE...) is swapped again and again
