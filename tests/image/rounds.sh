@@ -17,7 +17,7 @@ set -- $programs
   set -- "$@" "$@" && shift $((${TEST_TURN:-0} % ($# / 2))) && programs=${*:1:rounds}
 }
 declare -A steps
-: >"$tmp/all" >"$tmp/kills" # what runs have said, and the program of each that was killed
+touch "$tmp/all" "$tmp/kills" # what runs have said, and the program of each that was killed
 ranks() { case $program in communicators) echo 4 ;; *) echo 3 ;; esac; }
 
 build() { # SOURCE COMPILER FLAGS...
