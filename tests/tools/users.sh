@@ -438,7 +438,7 @@ for mode in 1777 2775; do
     SCR_PREFIX=$tmp/open/$name check "a prefix of mode $mode that is a link of somebody else, $name: refused" 2 "" job 1
     tell "a prefix of mode $mode that is a link of somebody else, $name" "$tmp/open/new, on the way to the prefix $tmp/open/$name, is a link that user"
     says "scr_index, a prefix of mode $mode that is a link of somebody else, $name" 1 "may have planted there" as $mine scr_index --prefix "$tmp/open/$name"
-    says "scr_run, a prefix of mode $mode that is a link of somebody else, $name" 1 "may have planted there" as $mine env "SCR_PREFIX=$tmp/open/$name" scr_run true
+    says "scr_run, a prefix of mode $mode that is a link of somebody else, $name" 1 "may have planted there" as $mine env "SCR_PREFIX=$tmp/open/$name" scr_run $MPIEXEC -n 1 true
   done
   they mkdir -m 777 "$tmp/open/made" && they ln -s "$p" "$tmp/open/made/run"
   SCR_PREFIX=$tmp/open/made/run check "a prefix of mode $mode in a directory of somebody else: refused" 2 "" job 1
