@@ -7930,8 +7930,9 @@ SCR_FN int scr_record_path(const char* prefix, const char* name, char* path, siz
 
 /* A link on a path. */
 typedef struct {
-  size_t above, end; /* the path has that of its directory up to ABOVE, and its own up to END */
-  int    is_planted; /* a stranger has made it, maybe, where others than the owner of a directory can write */
+  size_t above, end;           /* the path has that of its directory up to ABOVE, and its own up to END */
+  char   to[SCR_MAX_FILENAME]; /* where it leads */
+  int    is_planted;           /* a stranger, UID, may have made it where others than a directory's owner can write */
   uid_t  uid;
 } scr_link;
 
@@ -7944,7 +7945,7 @@ SCR_FN int scr_link_first(const char* path, scr_link* link)
 {
   char        part[2 * SCR_MAX_FILENAME];
   struct stat st, dir;
-  int         made_by_others = 0, shared;
+  int         made_by_others = 0, shared, is_strange;
 
   for (link->end = 0; path[link->end] != '\0'; made_by_others |= shared) {
     link->above = link->end;
@@ -7954,11 +7955,12 @@ SCR_FN int scr_link_first(const char* path, scr_link* link)
     if (dir.st_uid == geteuid() || dir.st_uid == 0) made_by_others = 0;
     shared = scr_file_has_writers(&dir, 0);
     snprintf(part, sizeof part, "%.*s", (int)link->end, path);
-    if (scr_os.lstat(part, &st) < 0) return 0;
-    if (!S_ISLNK(st.st_mode)) continue;
-    link->uid = st.st_uid;
-    link->is_planted = st.st_uid != geteuid() && st.st_uid != 0 &&
-                       (made_by_others || (shared && (st.st_uid != dir.st_uid || st.st_uid == SCR_NOBODY)));
+    is_strange = scr_fence_link(AT_FDCWD, part, link->to, sizeof link->to) < 0;
+    if (is_strange && errno == ENOTDIR) continue; /* it is no link */
+    if (is_strange && (errno != ELOOP || scr_os.lstat(part, &st) < 0)) return 0;
+    if (is_strange) link->uid = st.st_uid;
+    link->is_planted =
+        is_strange && (made_by_others || (shared && (st.st_uid != dir.st_uid || st.st_uid == SCR_NOBODY)));
     return 1;
   }
   return 0;
@@ -7970,24 +7972,19 @@ SCR_FN int scr_link_first(const char* path, scr_link* link)
 */
 SCR_FN SCR_APART int scr_prefix_check_links(const char* prefix)
 {
-  char     path[2 * SCR_MAX_FILENAME], next[2 * SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
+  char     path[2 * SCR_MAX_FILENAME], next[2 * SCR_MAX_FILENAME];
   scr_link link;
-  ssize_t  n;
-  int      i;
+  int      i, n;
 
   snprintf(path, sizeof path, "%s", prefix);
   for (i = 0; i < 40 && scr_link_first(path, &link); i++) { /* no system follows more */
-    snprintf(next, sizeof next, "%.*s", (int)link.end, path);
     if (link.is_planted)
       return SCR_ERR(SCR_ERR_UNSAFE,
-                     "%s, on the way to the prefix %s, is a link that user %lu may have planted there; "
+                     "%.*s, on the way to the prefix %s, is a link that user %lu may have planted there; "
                      "remove it, or set SCR_PREFIX to where it leads, if that is meant",
-                     next, prefix, (unsigned long)link.uid);
-    n = readlinkat(AT_FDCWD, next, to, sizeof to - 1);
-    if (n <= 0) break;
-    to[n] = '\0';
-    n = snprintf(next, sizeof next, "%.*s%s%s%s", *to == '/' ? 0 : (int)link.above, path, *to == '/' ? "" : "/", to,
-                 path + link.end);
+                     (int)link.end, path, prefix, (unsigned long)link.uid);
+    n = snprintf(next, sizeof next, "%.*s%s%s%s", *link.to == '/' ? 0 : (int)link.above, path,
+                 *link.to == '/' ? "" : "/", link.to, path + link.end);
     if (n < 0 || n >= (int)sizeof next) break;
     memcpy(path, next, sizeof path);
   }

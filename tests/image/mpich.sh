@@ -1,8 +1,8 @@
 #!/bin/bash
 # MPICH's own tests, of Debian's source of the MPICH that is installed, linked with scr_image.o: each that passes without
-# images passes with images that are asked for again and again, and restarts from the last one, or is refused by the name of
-# a function.  Skipped where the source cannot be fetched.  Arguments: directories of the suite, or
-# tests, as pt2pt/sendself.
+# images passes with images that are asked for again and again, and restarts from the last one, or is refused by the name
+# of a function.  Skipped where the source cannot be fetched.  Arguments: directories of the suite, or tests, as
+# pt2pt/sendself.
 # From the environment: MPICC, MPIEXEC, BIN.  Last line: N passed, N failed, N skipped.
 # shellcheck disable=SC2086
 set -u
