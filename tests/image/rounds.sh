@@ -63,8 +63,14 @@ asked() {
   wait $launcher 2>/dev/null
 }
 # The newest image that is complete after the last run, and the one that it went on from; each nothing, if it says none.
+# One that is killed has perhaps only loaded it.
 newest() { sed -n 's/.* image\.\([0-9]*\) is complete: .*/\1/p' "$tmp/said" | tail -n 1; }
-source_of() { sed -n 's/.*restarted from image\.\([0-9]*\)$/\1/p' "$tmp/said"; }
+source_of() {
+  local from
+  from=$(sed -n 's/.*restarted from image\.\([0-9]*\)$/\1/p' "$tmp/said")
+  [ -n "$from" ] || [ $1 = 0 ] || from=$(sed -n 's/.* checkpoint image\.\([0-9]*\) .* is loaded$/\1/p' "$tmp/said" | tail -n 1)
+  echo "$from"
+}
 round() { # killed up to three times, some of them with a lost node; each run goes on from the newest image
   local last=0 kill kills rc from
   fresh
@@ -77,7 +83,7 @@ round() { # killed up to three times, some of them with a lost node; each run go
     if [ $rc != 0 ] && [ "$(wc -l <"$tmp/kills")" = "$kills" ]; then
       echo "exit code $rc, although it was not killed" && tail -n 20 "$tmp/said" && return 1
     fi
-    from=$(source_of)
+    from=$(source_of $rc)
     if [ "${from:-0}" -lt $last ] && grep -q 'ready after' "$tmp/said"; then
       echo "it began with image ${from:-0}, and not with $last" && tail -n 20 "$tmp/said" && return 1
     fi
