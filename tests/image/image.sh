@@ -490,6 +490,26 @@ said "the build of the image restarts" "restarted from image\.1"
 said "other arguments: a warning" "image\.1 was written with other arguments, and goes on with them: *$"
 check "other ranks: refused" 1 "" refused 3 first
 
+# ---- of another processor, and where something else is now
+check "a command that makes images foreign" 0 "" ${CC:-cc} -Wall -Werror -o "$tmp/foreign" "$top/tests/image/foreign.c" -lz
+fresh
+plain 2 maps 12
+AT=7 check "an image with memory that is mapped" 0 - run 2 maps 12
+foreign() { # NAME KIND PATTERN: the image of a rank becomes foreign, and its own again
+  local file
+  file=$(find "$tmp/node" -name rank_1.img)
+  cp "$file" "$tmp/own"
+  check "$1" 0 "" "$tmp/foreign" "$file" "$2"
+  check "$1: refused" 1 - refused 2 maps 12
+  said "$1: the message" "^scr_image: .*$3"
+  check "$1: as it was" 0 "" cp "$tmp/own" "$file"
+}
+foreign "an image of another processor" processor "image\.1 was written on another kind of processor"
+foreign "an image with a library elsewhere" library "is at 0x[0-9a-f]*, but in image\.1 at 0x"
+foreign "an image with memory where a library is" memory "there is no memory for image\.1: its addresses are in use"
+ends "what was foreign: restarted" 2 maps 12
+said "what was foreign: from which" "restarted from image\.1\$"
+
 # ---- what is in an image, and the command that tells
 build FREES refused.c -DFREES
 fresh

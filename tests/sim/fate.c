@@ -231,6 +231,7 @@ static void fate_parameters(void)
   plan.bypass = value_is("SCR_CACHE_BYPASS", "1");
   if (truth.cuts) world_setenv("SCR_CRC_ON_RESTART", "1"); /* files that a cut has spoilt are in the caches */
   truth.unsummed |= value_is("SCR_CRC_ON_COPY", "0");
+  truth.unsealed |= value_is("SCR_CRC_ON_FLUSH", "0");
   plan.crc = !truth.unsummed && !value_is("SCR_CRC_ON_RESTART", "0");
   plan.keep = !value_is("SCR_CACHE_KEEP", "0");
   plan.cache_size = atoi(world_getenv("SCR_CACHE_SIZE"));
@@ -360,7 +361,7 @@ static void node_spoil(int node, int rot)
   int n;
 
   if (rot)
-    for (n = 1 + (int)sim_below(3); n > 0; n--) tree_rot(world_node[node]);
+    for (n = 1 + (int)sim_below(3); n > 0; n--) tree_rot(world_node[node], "");
   else tree_crash(world_node[node], (int)sim_below(CRASH_KINDS));
   beside_damaged();
   truth_damage(node);
@@ -511,22 +512,24 @@ static void notes_damaged(void)
   }
 }
 
-/* A purge of the prefix takes a file of a dataset, which the index goes on to call complete. */
+/* A purge takes a file of a dataset from the prefix, and the index goes on to call it complete; or a byte changes. */
 static void prefix_purged(void)
 {
   const dataset* d;
   char           name[NAME_MOST + 8];
+  int            rots;
 
   if (!fate_one_in("purge", 12) || truth.sets == 0) return;
+  rots = !truth.unsealed && fate_one_in("purge.rot", 2);
   d = &truth.set[truth.sets - (int)fate_draw("purge.which", truth.sets < 4 ? (unsigned)truth.sets : 4)];
   snprintf(name, sizeof name,
            plan.layout == 1                    ? "/all/%s_"
            : d->checkpoint && plan.layout == 3 ? "/p/same/"
                                                : "/p/%s/",
            d->name);
-  if (!tree_purge(world_prefix, name)) return;
-  sim_note("a file of %s is purged", d->name);
-  truth_purged(d);
+  if (!(rots ? tree_rot : tree_purge)(world_prefix, name)) return;
+  sim_note("a file of %s %s", d->name, rots ? "has a wrong byte" : "is purged");
+  truth_purged(d, rots);
 }
 
 /* Run a command between two lifetimes, on NODE; it may be killed.  Returns 1 if it has said success. */

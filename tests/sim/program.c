@@ -527,7 +527,8 @@ static void ask(actor* a)
     truth_deleting(d);
     rc =
         step_one_in(a, "drop", 2) ? CALL(a, "SCR_Drop", SCR_Drop(d->name)) : CALL(a, "SCR_Delete", SCR_Delete(d->name));
-    if (rc != SCR_SUCCESS && rc != SCR_ERR_NOT_FOUND && !(d->purged && rc == SCR_ERR_MISSING) && !S.faults)
+    if (rc != SCR_SUCCESS && rc != SCR_ERR_NOT_FOUND && !(d->purged && rc == SCR_ERR_MISSING) &&
+        !(d->rotten && rc == SCR_ERR_CRC) && !S.faults)
       sim_violation("rank %d: Drop or Delete %s: %d, %s", a->p->id, d->name, rc, SCR_Last_error());
   }
 }

@@ -312,7 +312,7 @@ void  tree_room(tree* t, uint64_t bytes);        /* it takes BYTES more from now
 void tree_write(tree* t, const char* dir, const char* name, const char* text);
 int  tree_spoil(tree* t, const char* path);
 int  tree_purge(tree* t, const char* name);
-void tree_rot(tree* t);
+int  tree_rot(tree* t, const char* name);
 void tree_rename(tree* t, const char* from, const char* to); /* at its top */
 int  tree_lock(tree* t, const char* path, open_file* holder);
 

@@ -356,19 +356,19 @@ static void truth_replaces(const dataset* d)
 
 void truth_on_prefix(dataset* d)
 {
-  d->on_prefix = 1;
-  d->purged = 0;
+  d->on_prefix = !d->rotten; /* that it is there, nobody tells by its bytes */
+  d->purged = d->rotten;
   truth_overwritten(d);
   truth_replaces(d);
 }
 
-void truth_purged(const dataset* d)
+void truth_purged(const dataset* d, int rots)
 {
   int i;
 
   for (i = 1; i <= truth.sets; i++) {
     dataset* s = &truth.set[i];
-    if (strcmp(s->name, d->name) == 0 || truth_shares(s, d)) s->purged = 1;
+    if (strcmp(s->name, d->name) == 0 || truth_shares(s, d)) s->purged = 1, s->rotten |= rots;
     if (s->purged || truth.windowed) s->on_prefix = 0; /* others may have left the window for it */
   }
 }

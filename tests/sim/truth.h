@@ -36,7 +36,8 @@ typedef struct {
   int       picked;     /* the user has chosen it once: no window takes it */
   int       outgrown;   /* but by the window of a run it need not be: 2; by what faults may make of that: 1 */
   int       rejected;   /* the program could not use it, or was told not to; never offered again in this job */
-  int       purged;     /* others have removed a file of it from the prefix */
+  int       purged;     /* others have removed a file of it from the prefix, */
+  int       rotten;     /* or one has a wrong byte there */
   int       away;       /* the prefix was away for a while when it was written */
   int       spared;     /* the cache had it when a run was to do without that */
   int       gone;       /* the user does not want it any more: 1: it may be offered yet, 2: never */
@@ -89,6 +90,7 @@ typedef struct {
   int     unserved;                     /* or had, but faults may have kept the index from knowing of newer ones */
   int     halts;                        /* a person has set a condition to halt; 2: one that holds at once */
   int     cuts, unsummed;               /* a node has lost power; or a run wrote without checksums, so that none must */
+  int     unsealed;                     /* or flushed without them */
   int     windowed;                     /* a run had SCR_PREFIX_SIZE */
   int     notes_lost;                   /* the flush file was damaged: what was in caches may be anything */
   int     rotten;                       /* files of caches were: what a filemap listed may be anything */
@@ -151,8 +153,9 @@ int      truth_has_twin(const dataset* d);
 dataset* truth_start(const char* name, int step, int checkpoint, int output);
 void     truth_on_prefix(dataset* d);
 void     truth_overwritten(const dataset* d); /* D may have taken the files of older ones on the prefix */
-void     truth_purged(const dataset* d);      /* others have removed a file of that name from the prefix */
-void     truth_moot(const dataset* d);        /* D is refused or deleted: older ones may be missing without a word */
+/* Others have removed a file of that name from the prefix; ROTS: or it has a wrong byte there. */
+void truth_purged(const dataset* d, int rots);
+void truth_moot(const dataset* d); /* D is refused or deleted: older ones may be missing without a word */
 
 /* The user is about to choose D, to drop or to delete it; then the call has succeeded on a rank. */
 void truth_choosing(const dataset* d);

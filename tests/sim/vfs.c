@@ -587,12 +587,14 @@ int tree_purge(tree* t, const char* name)
   return 1;
 }
 
-void tree_rot(tree* t)
+int tree_rot(tree* t, const char* name)
 {
   place f;
 
-  if (find_any(t, "", &f) && file_size(f.file) > 0) file_rot(f.file, sim_below(file_size(f.file)));
   t->was_cut = 1;
+  if (!find_any(t, name, &f) || file_size(f.file) == 0) return 0;
+  file_rot(f.file, sim_below(file_size(f.file)));
+  return 1;
 }
 
 int tree_has_kept(const tree* t, const char* path)

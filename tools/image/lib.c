@@ -280,7 +280,9 @@ static int img_try(const char* name, int* touched)
     *touched = 1;
     bad = img_load();
     if (bad == 1) snprintf(why, sizeof why, "%.300s cannot be read to its end", name);
-    if (bad == 2) snprintf(why, sizeof why, "there is no memory for %.300s: ulimit -v, or the node", name);
+    if (bad == 2)
+      snprintf(why, sizeof why, "there is no memory for %.300s: its addresses are in use, or ulimit -v, or the node",
+               name);
     bad = img_worst(bad, why);
   }
   if (bad != 0 && img_rank == 0) img_say("%s", why);

@@ -35,6 +35,7 @@ IMG_NATIVE(MPI_Get_count_c);
 
 #define REQUEST  0x72000000
 #define CHUNK    256
+#define STARTS   16  /* requests that begin without a look at the clock */
 #define SPINS    20  /* tests of a wait between two polls */
 #define PATIENCE 200 /* tests before a wait yields its core after each poll */
 
@@ -114,8 +115,7 @@ img_request* img_request_make(int k, const void* buf, int count, MPI_Datatype ty
 void img_request_release(img_request* r)
 {
   if (r->kind == COLL) img_plan_free(r->plan);
-  buffered -= r->owned != NULL;
-  free(r->owned);
+  if (r->owned != NULL) free(r->owned), buffered--;
   img_comm_use(r->c, -1);
   img_type_use(r->type, -1);
   r->kind = 0;
@@ -735,10 +735,11 @@ IMG_API int MPI_Sendrecv_replace(void* buf, int count, MPI_Datatype type, int to
 static int request_call(int k, int persistent, const void* buf, int count, MPI_Datatype type, int peer, int tag,
                         MPI_Comm comm, MPI_Request* handle)
 {
-  img_request* r;
-  int          rc = MPI_SUCCESS;
+  static unsigned begun;
+  img_request*    r;
+  int             rc = MPI_SUCCESS;
 
-  img_enter();
+  if (++begun % STARTS == 0 || img_under_way > 0) img_enter(); /* its wait looks at the clock, too */
   if ((r = request_for(k, buf, count, type, peer, tag, comm, &rc)) == NULL) return rc;
   r->persistent = persistent;
   if (!persistent) rc = img_request_begin(r);
@@ -957,8 +958,8 @@ IMG_API int MPI_Waitall(int n, MPI_Request* handles, MPI_Status* statuses)
       img_requests_held(); /* those of files go on only when they are tested */
       img_spin(&spins);
     }
+    finish_handle(r, &handles[i], status_at(statuses, i), &rc);
   }
-  for (i = 0; i < n; i++) finish_handle(img_request_of(handles[i]), &handles[i], status_at(statuses, i), &rc);
   return rc;
 }
 
