@@ -29,10 +29,10 @@ static uint32_t checksum(uint32_t word)
    others are: 32 linear equations over two elements, by elimination.  Returns 1 if there is a choice. */
 static int keep_checksum(uint32_t wanted)
 {
-  uint32_t flips[32], bits[32], word = 0, rest = checksum(0) ^ wanted;
+  uint32_t flips[32], bits[32], word = 0, none = checksum(0), rest = none ^ wanted;
   int      i, k, bit;
 
-  for (i = 0; i < 32; i++) flips[i] = checksum(1u << i) ^ checksum(0), bits[i] = 1u << i;
+  for (i = 0; i < 32; i++) flips[i] = checksum(1u << i) ^ none, bits[i] = 1u << i;
   for (i = 0, bit = 0; bit < 32; bit++) {
     for (k = i; k < 32 && !(flips[k] >> bit & 1); k++) continue;
     if (k == 32) continue;

@@ -612,7 +612,7 @@ if [ $mode = long ]; then
     done
   done
 fi
-if why=$(env -u TMPDIR "$vnodes" check); then # which has a /dev/shm of its own
+if why=$("$vnodes" check); then
   KILLS=$(TMPDIR='' mktemp -d /tmp/scr-kills.XXXXXX) || exit 1
   trap 'rm -rf "$tmp" "$KILLS"' EXIT
   cp "$tmp/steps" "$tmp/messages" "$tmp/state" "$tmp/letters" "$KILLS/"

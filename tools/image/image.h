@@ -335,7 +335,8 @@ void img_poll(void);
 extern int img_under_way;
 void       img_go_on(void);
 /* A call of MPI begins: it polls, unless that was done a moment ago, by the cycles of this processor or of the one that
-   the image comes from: a program that computes for long between its calls polls in each of them. */
+   the image comes from: a program that computes for long between its calls polls in each of them.  Those that begin a
+   request, which another call waits for, look less often (p2p.c). */
 #define IMG_MOMENT 1000000 /* cycles: 0.2 to 0.5 ms */
 extern uint64_t        img_polled;
 static inline uint64_t img_cycles(void)
