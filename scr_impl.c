@@ -31,11 +31,13 @@
 **   21 HALT FILE, REQUESTS, NODES
 **   22 LOG, STATUS
 **   23 TRANSFER FILE
+**   ---- #ifdef SCR_SERIAL: only commands use it ----
 **   24 REBUILD OVER FILES
 **   25 DATASETS FOUND ON THE PREFIX
 **   26 SCAVENGE
+**   ---- #endif ----
 **   27 REGION FILES
-**   ---- #ifndef SCR_SERIAL: the only fence ----
+**   ---- #ifndef SCR_SERIAL: the fence ----
 **   28 MPI HELPERS
 **   29 WORLD: GROUPS, STORES, SETS, DIRECTORIES
 **   30 THE RUNTIME STATE
@@ -58,6 +60,9 @@
 **   47 REGIONS
 **   48 PUBLIC API
 **   49 FORTRAN
+**
+** Where to begin: a redundancy scheme is a row of SCR_SCHEME_ROWS (07); a filter of what is flushed, COPIES (11); which
+** checkpoint a run restarts from, RESTART CHOICE (40); the way of a call of the API, PUBLIC API (48).
 **
 ** Rules that hold everywhere
 **   - A function returns SCR_SUCCESS or an error code.  SCR_ERR or SCR_ERRNO makes the message once, where the error
@@ -3206,14 +3211,14 @@ SCR_FN void scr_hash_file_unlock(int* fd)
 #define SCR_PARAM_FILE_MAX ((size_t)64 << 20) /* limit for a parameter file, which is read into memory */
 
 /*
-** The redundancy schemes, a row each: X(name, end of the names of its redundancy files, code, the most members of a set
-** that may be lost at once, the most members and losses together, or 0 for any number).  To add a scheme, add a row
-** behind SINGLE, which stays the first: the parameters, the records, the names of redundancy files, the space that is
-** asked for, encode, rebuild and scavenge follow it; the help texts of SCR_COPY_TYPE and CKPT name the schemes again.
-** (But for SINGLE and the default XOR, only scr_reddesc_limit names a scheme: one whose code has factors is XOR where
-** one member may be lost.)  A redundancy that no code of scr_code describes needs a new code: each place
-** that depends on the code calls scr_scheme_copies; what a code holds is in scr_erasure_row, scr_erasure_part and
-** scr_erasure_length, how it is computed in scr_erasure_make and ENCODE.
+** The redundancy schemes, a row each: X(name, end of the names of its redundancy files, code, the most copies or
+** parities, the most members and parities together, or 0 for any number).  To add a scheme, add a row behind SINGLE,
+** which stays the first: the parameters, the records, the names of redundancy files, the space that is asked for,
+** encode, rebuild and scavenge follow it; the help texts of SCR_COPY_TYPE, SCR_SET_FAILURES and CKPT, and scr.h, name
+** the schemes again.  (But for SINGLE and the default XOR, only scr_reddesc_limit names a scheme: one whose code has
+** factors is XOR where one member may be lost.)  A redundancy that no code of scr_code describes needs a new code: each
+** place that depends on it has scr_scheme_copies, 0 for parities, or SCR_CODE_; what it holds is in scr_erasure_row,
+** scr_erasure_part and scr_erasure_length, how it is computed in scr_erasure_make and ENCODE.
 */
 #define SCR_SCHEME_ROWS(X)                                                                                             \
   X(SINGLE, "single", NONE, 0, 0)                                                                                      \
@@ -6367,7 +6372,8 @@ SCR_FN int scr_window_crc(scr_window* w, int i, uLong* crc)
 
 /* ==== 11 COPIES =========================================================================================
 ** The one helper thread, which works behind the application's back; and copies of many files or parts of files, by the
-** caller, by several threads or by the helper, at a limited pace, with their checksums.
+** caller, by several threads or by the helper, at a limited pace, with their checksums.  (A filter, as for compression,
+** would be a property of scr_copy_item, and work in scr_copy_bytes; what else it needs, PREFIX: SUMMARY, OBJECTS says.)
 **
 ** Uses       platform, errors, memory, path, hash files, dataset, kernels, file window
 ** Offers     scr_job, scr_pace, scr_extents, scr_copy_item, scr_copy_target, scr_copy_list; scr_job_start,
@@ -7515,10 +7521,10 @@ SCR_FN int scr_member_hole(scr_member* m, int kind, uint64_t at, size_t n)
 }
 
 /*
-** Read the N bytes at OFFSET of the symbol that M holds at position C into BUF.  Returns BUF; or a pointer into memory
-** that has the bytes already (W6); or NULL if M is sparse and the bytes are padding or lie in a hole.  If SUM is set,
-** they are added to the checksums of their files.  If *RC is an error, or becomes one, BUF is filled with zeros,
-** because others wait for the bytes.
+** Read into BUF the N bytes at OFFSET of the symbol that M holds at position C.  Returns BUF; or a pointer into memory
+** that has the bytes already (W6); or NULL if M is sparse, and all N are padding or in a hole.  SUM: bytes read from
+** data files count for their checksums.  If *RC is an error, or becomes one, BUF is filled with zeros, because others
+** wait for the bytes.
 */
 SCR_FN const char* scr_member_load(scr_member* m, const scr_erasure* ec, int c, uint64_t offset, size_t n, char* buf,
                                    int sum, int* rc)
@@ -9274,8 +9280,8 @@ SCR_FN SCR_APART int scr_index_change(const char* prefix, void (*change)(scr_ind
 ** What a flush makes is written under temporary names beside the final ones, and renamed once the index holds the
 ** dataset.  Every later operation on a dataset on the prefix works on its objects, and on files by scr_objects_walk.
 ** An object has the same bytes as the file in the cache: SIZE and CRC are those of both.  (A flush that changes bytes,
-** as by compression, would need a second size and checksum here and in scr_copy_item, and places in containers that
-** are known only after the copy.)
+** as by compression, would need a second size and checksum here, in the map, in scr_copy_item and the transfer file,
+** a check that knows both in scr_object_check and scr_flush_check, and places in containers after the copy.)
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, file window, copies, records
 ** Offers     scr_prefix_place, scr_object, scr_objects, scr_objects_at; scr_summary_write, scr_summary_read,
@@ -9628,9 +9634,9 @@ SCR_FN int scr_container_create(const scr_objects* l, const scr_extent* x, const
 }
 
 /*
-** Pack the objects L into containers of SIZE bytes in DIR below PREFIX; they begin at AT of the TOTAL bytes of the
-** dataset.  The containers of which they have the first byte are created, with their size, so that zeros can stay
-** holes, unless THERE says that they are there already.
+** Pack the objects L into containers of SIZE bytes in DIR below PREFIX; the first object begins at byte AT of the TOTAL
+** bytes of the dataset.  Each container whose first byte is in L is created, with its size, so that zeros can stay
+** holes, unless THERE says that it exists already.
 */
 SCR_FN int scr_objects_pack(scr_objects* l, const char* prefix, const char* dir, uint64_t at, uint64_t total,
                             uint64_t size, int there)
@@ -11232,6 +11238,29 @@ SCR_FN const scr_rival* scr_publish_hits_choice(const scr_publication* p, const 
 }
 
 /*
+** P, which INDEX has now, was there under another directory before, whose metadata or files are damaged: that entry is
+** removed.  CURRENT, if it names that, names P.
+*/
+SCR_FN SCR_APART void scr_publish_remove_twins(const scr_publication* p, scr_index* index)
+{
+  scr_index_item it = SCR_ZEROS;
+  scr_choice     c;
+  int            current = 0;
+
+  scr_choice_read(index, &c);
+  while (scr_index_walk(index, &it)) {
+    if (strcmp(it.dir, p->dir) == 0 || !scr_identity_same(&it.desc.identity, &p->desc.identity)) continue;
+    if (it.unread != SCR_UNREAD_DAMAGED && scr_prefix_has(p->prefix, &it)) continue; /* a copy that the user has made */
+    current |= scr_index_is_current(index, it.id, it.dir);
+    scr_index_remove(index, it.id, it.dir);
+    memset(&it, 0, sizeof it); /* the index has changed */
+  }
+  if (!current) return;
+  snprintf(c.dir, sizeof c.dir, "%s", p->dir);
+  scr_choice_write(index, &c);
+}
+
+/*
 ** Write the summary of P.  Then, in one update of the index, remove the rivals that P hits and enter P, with what has
 ** been decided about it and, as the newer datasets that it replaces are gone then, the user's choice of it.  *COMMITTED
 ** becomes 1 if the index has P now, or may have it: its rename may have happened although the sync failed.
@@ -11252,6 +11281,7 @@ SCR_FN int scr_publish_enter(const scr_publication* p, int* committed)
   for (i = 0; i < p->rivals && rc == SCR_SUCCESS; i++)
     if (p->rival[i].hit) scr_index_remove(&index, p->rival[i].identity.id, p->rival[i].dir);
   if (rc == SCR_SUCCESS) rc = scr_index_set(&index, &p->desc, p->dir);
+  if (rc == SCR_SUCCESS) scr_publish_remove_twins(p, &index);
   if (rc == SCR_SUCCESS && p->mark == SCR_MARK_PASSED) scr_index_note_passed(&index, id);
   if (rc == SCR_SUCCESS && p->mark == SCR_MARK_REJECTED) scr_index_note_failed(&index, id, p->dir, p->rejected_by);
   if (rc == SCR_SUCCESS) scr_choice_read(&index, &c);
@@ -14597,7 +14627,8 @@ SCR_FN int scr_adopt(scr_index* index, scr_adoption* a, int id, const char* name
 /* ==== 26 SCAVENGE =======================================================================================
 ** For commands only: one process makes a dataset on the prefix of what the nodes of a job that has ended still have of
 ** it in their caches.  Once the files are placed, it does what a flush does, by PREFIX: PUBLICATION; only the search
-** for the datasets that lose files, the map, and the flush file have functions of their own.
+** for the datasets that lose files, the map, the renames, what is undone, and the flush file have functions of their
+** own.
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, file window, copies, erasure code,
 **            filemap, records, index, summary, rank2file map, datasets, publication, flush file, rebuild over files,
@@ -15732,9 +15763,9 @@ SCR_FN void scr_runs_make(scr_runs* s, const scr_region* r, const uint64_t* exte
 }
 
 /*
-** Copy N bytes of S between PACKED, where they lie one behind the other and begin with byte POS, and memory, where byte
-** 0 is at BASE + FIRST; GATHER says that they go to PACKED.  It ends before BASE + LIMIT, and with the last byte of S.
-** Returns the number of bytes.
+** Copy at most N bytes of S, from byte POS on, between PACKED, where there are no gaps between them, and memory, where
+** byte 0 is at BASE + FIRST; GATHER: to PACKED.  Stop at BASE + LIMIT, or behind the last byte of S.  Returns how many
+** bytes were copied.
 */
 SCR_FN size_t scr_runs_move(const scr_runs* s, char* base, int64_t first, int64_t limit, uint64_t pos, char* packed,
                             size_t n, int gather)
@@ -15826,7 +15857,7 @@ SCR_FN void scr_regions_lend(const scr_regions* l, const char* path, const scr_b
 
 #endif /* SCR_WITHOUT_REGIONS */
 
-#ifndef SCR_SERIAL /* the only fence: everything above builds without MPI */
+#ifndef SCR_SERIAL /* the fence: everything above builds without MPI */
 
 /* ==== 28 MPI HELPERS ====================================================================================
 ** Waits that yield the processor, agreement between ranks, exchange of hashes, sorting of strings over ranks, and flow
@@ -18434,10 +18465,11 @@ SCR_FN void scr_dataset_reconsider(void)
 }
 
 /*
-** Move the datasets of the N ids to the state LIFE, mark their entries, and write the filemap once for all of them.
-** The index comes first: after a kill, what was rejected must not be offered again.  The flush file comes last.  A mark
-** that cannot be written is a warning, and holds for this run.  But if a dataset was being written, a filemap that
-** cannot be written is an error; the state is LIFE even then.  Collective over the world; the same code everywhere.
+** Move the N datasets IDS to the state LIFE, mark their entries, and write the filemap once for all of them.  The index
+** is written first: after a kill, what was rejected must not be offered again.  The flush file is written last.  A mark
+** that cannot be written holds for this run, with a warning.  But if a dataset was WRITING, a filemap that cannot be
+** written is an error; the state is LIFE even then.  SCR_ERR_STATE if there is no way from a state to LIFE.
+** Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_change_life(const int* ids, int n, scr_life life)
 {
@@ -19644,9 +19676,10 @@ SCR_FN int scr_cache_mark(int id)
 }
 
 /*
-** Delete all that this rank holds of dataset ID in the cache and, if that is the open dataset, on the prefix.  The
-** files go even if the mark cannot be written: that makes room.  The filemap on disk loses marked entries when it is
-** written next.  BEHIND: the helper deletes the files, if it is idle.  SCR_ERR_MEM: all stays, for the next run (G2).
+** Delete all that this rank holds of dataset ID in the cache and, if ID is the open dataset, on the prefix.  The files
+** are deleted even if the mark LEAVING cannot be written: that makes room.  Marked entries leave the filemap on disk
+** when it is written next.  BEHIND: an idle helper deletes the files, if they are marked.  SCR_ERR_MEM: all stays, for
+** the next run (G2).
 */
 SCR_FN int scr_cache_remove(int id, int behind)
 {
@@ -20172,18 +20205,18 @@ SCR_FN int scr_move_check(const scr_move* m, int check)
 }
 
 /* ==== 35 RECOVERY =======================================================================================
-** What SCR_Init finds out about the datasets in the cache, whatever number of ranks wrote them: which can be used,
-** which rank holds the files of each owner from now on, and what is rebuilt.
+** What SCR_Init (scr_run_find_checkpoint) finds out about the datasets in the cache, whatever number of ranks wrote
+** them: which can be used, which rank holds the files of each owner from now on, and what is rebuilt.
 **
 ** An OWNER is a rank of the run that wrote a dataset.  Its REGISTRAR, rank OWNER modulo the ranks of this run, collects
 ** what is known about it.  Its RUNNER is the rank that holds its files in this run: the owner itself, if as many ranks
 ** wrote the dataset; else the rank that has most of its files, so that these stay where they are, or the registrar.
 **
 ** Six steps for each dataset, newest first; one that step 2 finds hopeless is set aside, and the next one follows.
-** (1) announce: each rank tells the registrars what it holds; (2) judge: they choose the source and the runner of each
-** owner, tell those of the same set, and find out whether what is lost can be rebuilt; (3) assign: the runners get
-** their owners, the sources what they have to send; (4) bring the files to their runners; (5) rebuild what is lost; (6)
-** commit, and delete the other copies.
+** (1) announce: each rank looks at its files, and tells the registrars what it holds; (2) judge: they choose the source
+** and the runner of each owner, tell those of the same set, and find out whether what is lost can be rebuilt; (3)
+** assign: the runners get their owners, the sources what they have to send; (4) bring the files to their runners; (5)
+** rebuild what is lost; (6) commit, and delete the other copies.
 **
 ** Uses       platform, errors, memory, hash, dataset, kernels, copies, erasure code, filemap, MPI helpers, runtime
 **            state, encode, cache, move
@@ -22273,7 +22306,8 @@ SCR_FN int scr_flush_run(int id, int is_chosen)
 **             the checksum.  Then it pauses as the limits want.
 **   arrival   A rank looks into the transfer file now and then.  If a copy failed or the daemon has died, the helper
 **             goes on where it stopped (scr_flight_recall).
-**   landing   The copies leave the transfer file (scr_flight_receive); the rest is as after copies of the helper.
+**   landing   The copies leave the transfer file (scr_flight_receive); the rest is as after copies of the helper: they
+**             are checked, and committed as in any flush (scr_flight_land; PREFIX: PUBLICATION).
 **   next run  SCR_Init writes its own token into run.lock, and waits for bursts that go on (scr_daemon_calm).  If no
 **             other run and no scavenge was in between, and all ranks find all their copies of a dataset as they would
 **             make them now, its flush goes on (scr_flush_take_over).  All others are taken back, their temporary files
@@ -22324,10 +22358,10 @@ SCR_FN int scr_flush_result(int id, int newest, int rc)
 }
 
 /*
-** RC is the result of a flush of dataset ID: if it says that a file in the cache has become corrupt, rebuild it, if the
-** redundancy allows, and copy the dataset again: it may be right now, if SCR_Init has rebuilt what a daemon had copied
-** before.  Also if the prefix was full, and older checkpoints can go.  Collective over the world; the same code
-** everywhere.
+** RC is the result of a flush of dataset ID.  If a file in the cache was found corrupt or missing, rebuild it, if the
+** redundancy allows, and flush again; also if all files are right now, as SCR_Init may have rebuilt what a daemon had
+** copied before.  If the prefix was full, delete older checkpoints there, if ID is a pure one, and flush again.
+** Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_flush_again(int id, int is_chosen, int rc)
 {
@@ -23185,9 +23219,9 @@ SCR_FN int scr_room_is_tight(const scr_vote* v)
 }
 
 /*
-** Estimates how many bytes this rank writes to the store of D in the next checkpoint (IS_CKPT) or output: as many as in
-** the newest dataset there, of this kind if there is one, or in the last one of this kind that failed or went to the
-** prefix, if that was larger; and a tenth more.  0 if there was none.
+** Estimate the bytes that this rank writes to the store of D in the next checkpoint (IS_CKPT) or output: those of the
+** newest dataset there, if possible of this kind, or of the last one of this kind that failed or went to the prefix,
+** whichever are more; plus a tenth.  0 if there was none.
 */
 SCR_FN int64_t scr_room_expected(const scr_reddesc* d, int is_ckpt)
 {
@@ -23992,8 +24026,9 @@ SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
 }
 
 /* ==== 40 RESTART CHOICE =================================================================================
-** Which checkpoint is offered to the application.  Rank 0 applies this rule in scr_restart_candidate, but for 6, which
-** is in scr_restart_load, from the states of THE RUNTIME STATE, the index, and the user's choice:
+** Which checkpoint is offered to the application.  Rank 0 applies these rules in scr_restart_candidate, from the states
+** of THE RUNTIME STATE, the index, and the user's choice: 1 by scr_restart_by_name, 2 by scr_restart_by_choice, 3 and 4
+** by scr_restart_newest; rule 6 is in scr_restart_load.
 **
 **   1. If the program asks for a name (SCR_Current): the newest checkpoint with this name whose files are all in the
 **      cache, or all listed by the index; else the newest in the directory of this name in the index.  What SCR_CURRENT
@@ -24005,7 +24040,7 @@ SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
 **   5. If cache and index have the same dataset, it is used from the cache.  With SCR_FETCH=0 only that is searched.
 **   6. If one is rejected, or cannot be loaded, the search goes on below it by the rules 3 and 4.  It stops if the one
 **      is whole in the cache, but cannot be written to the prefix to be read there; or if it is whole on the prefix, or
-**      could be rebuilt in the cache, and only room in the cache is missing.
+**      could be rebuilt in the cache, and only room in the cache is missing; or if somebody else could have changed it.
 **      If none is left although complete ones exist, SCR_Have_restart and SCR_Start_output return an error, until a
 **      fresh start is asked for.
 **   7. A fresh start offers nothing but what the user chooses.
@@ -25292,11 +25327,11 @@ SCR_FN int scr_run_recall_user(scr_hash* h)
 }
 
 /*
-** Read the identity of the prefix from <prefix>/.scr/prefix.scr into ID, and make one if there is none; recall the user
-** that it records.  *ADOPTS is 1 if other records tell that the prefix is older than its identity.  ID is "" if the
-** file is damaged, or if a new identity cannot be written; a file that cannot be read is an error, because the cache of
-** an earlier prefix at the same path might be taken for that of this one.  The prefix is locked, so no other run makes
-** an identity too.  Rank 0 only.
+** Read the identity of the prefix from <prefix>/.scr/prefix.scr into ID, and make one if there is none; take the user
+** name in that file.  *ADOPTS is 1 if there was no identity, but there are other records: the prefix is older.  ID is
+** unchanged if the file is damaged, or a new one cannot be written; a file that cannot be read is an error, because the
+** cache of an earlier prefix at the same path might be taken for that of this one.  The prefix is locked, so that no
+** other run makes an identity meanwhile.  Rank 0 only.
 */
 SCR_FN int scr_run_identify_prefix(char* id, size_t n, int* adopts)
 {
@@ -25868,9 +25903,9 @@ SCR_FN void scr_run_note_end(void)
 }
 
 /*
-** Returns 1 if the window of SCR_PREFIX_SIZE has left out DS, the newest of the cache, for those that this run wrote on
-** the prefix alone, and these are still there.  Newer ones of an earlier run, which may be damaged, do not count: this
-** run has restarted from DS.  Collective over the world.
+** Returns 1 if DS, the newest in the cache, is outside the window of SCR_PREFIX_SIZE, and the newest checkpoint of the
+** index, which this run wrote, is still on the prefix.  Newer ones of earlier runs do not count: as this run has
+** restarted from DS, they may be damaged.  Collective over the world.
 */
 SCR_FN int scr_run_has_outgrown(const scr_dataset* ds)
 {
@@ -26535,9 +26570,9 @@ SCR_FN SCR_APART int scr_run_last_id(const scr_index* index)
 }
 
 /*
-** Let new ids begin above the greatest one that the prefix or the filemap of a rank has, so that no id recurs.  On rank
-** 0 *UNFINISHED is 1 if renames on the prefix are left to do; it becomes the same everywhere.  Collective over the
-** world.
+** Let new ids begin above all ids that the prefix and the filemaps of all ranks have, so that no id recurs.  Rank 0
+** tells in *UNFINISHED whether renames on the prefix are left to do; all ranks get that.  SCR_ERR_IO if the prefix is
+** gone.  Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_run_raise_ids(int* unfinished)
 {

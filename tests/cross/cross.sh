@@ -34,7 +34,6 @@ check | full)
 esac
 passed=0 failed=0 skipped=0
 for c in $MPICC $CC make; do command -v "$c" >/dev/null || { echo "$c is missing"; echo "0 passed, 1 failed, 0 skipped"; exit 1; }; done
-take_place || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 work=$(mktemp -d) || exit 1
 suite='' of=''
 trap '[ -z "$suite" ] || kill "$suite" 2>/dev/null; rm -rf "$work"; leave_place' EXIT
@@ -56,6 +55,8 @@ skip() { # WHAT WHY
   skipped=$((skipped + 1))
   echo "skipped: $1: $2"
 }
+
+take() { take_place || { failed=$((failed + 1)) && return 1; }; } # others have the place of the data between two processors
 
 # ---- what is built
 
@@ -147,7 +148,7 @@ goes_on() { # DIR CASE NAME STEP...
   cp -a "$1/$case" "$D/"
   rm -rf "$D/$case"/{cntl,cache}/tester
   settings "$case"
-  check "$processor: $case: $3" run_steps "$D/version" "$case" "${@:4}"
+  check "$processor: $case: $3" run_steps "$work/version" "$case" "${@:4}"
 }
 read_here() { # DIR
   goes_on "$1" xor "what it has scavenged is restarted from here" get:ck2 prefix:ck2 put:ck4 end
@@ -186,8 +187,9 @@ each_loop() { # DIR UNIT
   check "$processor: a portable loop and a faster one were tried" test $loops -ge "$3"
 }
 
-build_version "$ROOT" "$D/version" || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+build_version "$ROOT" "$work/version" && take || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 mkdir "$work/here" && work_on "$BIN" "$work/here" >"$work/here/said"
+leave_place
 
 # The unit suites run while the commands are tried, and the next processor's are built.
 reap() {
@@ -213,11 +215,13 @@ try() { # PROCESSOR COMPILER EMULATOR
   # shellcheck disable=SC2086
   timeout 1500 $emulator "$dir/unit" ${emulator:+$quick} >"$dir/unit.log" 2>&1 &
   suite=$! of=$1
+  take || return
   read_there "$dir"
   work_on "$dir" "$dir" >"$dir/said"
   check "$1: what the commands say and write is the same here and there" diff "$work/here/said" "$dir/said"
   read_here "$dir"
   [ "$1" != arm64 ] || each_loop "$dir" "$emulator $dir/unit" 2
+  leave_place
 }
 
 zlib=$ROOT/tools/packaging/build
@@ -231,7 +235,7 @@ done <<<"$processors"
 reap
 
 # ---- the loops of this processor, and the static commands
-if [ $# = 0 ] || [[ " $* " == *" here "* ]]; then
+if { [ $# = 0 ] || [[ " $* " == *" here "* ]]; } && take; then
   processor=$(uname -m)
   check "$processor: the commands build" build "$work/native" "$CC"
   commands "$work/native" -

@@ -231,7 +231,7 @@ static void fate_parameters(void)
   plan.bypass = value_is("SCR_CACHE_BYPASS", "1");
   if (truth.cuts) world_setenv("SCR_CRC_ON_RESTART", "1"); /* files that a cut has spoilt are in the caches */
   truth.unsummed |= value_is("SCR_CRC_ON_COPY", "0");
-  truth.unsealed |= value_is("SCR_CRC_ON_FLUSH", "0");
+  truth.unsealed |= truth.unsummed || value_is("SCR_CRC_ON_FLUSH", "0"); /* a scavenge rebuilds files without sums */
   plan.crc = !truth.unsummed && !value_is("SCR_CRC_ON_RESTART", "0");
   plan.keep = !value_is("SCR_CACHE_KEEP", "0");
   plan.cache_size = atoi(world_getenv("SCR_CACHE_SIZE"));
@@ -270,7 +270,8 @@ static void fate_parameters(void)
 
 /* ---- the machine ---- */
 
-static int spares; /* the number of the next machine that replaces a lost one */
+static int   spares;    /* the number of the next machine that replaces a lost one */
+static tree* fate_copy; /* the prefix as somebody has copied it, who puts the library's directory back later */
 
 /* Machines that were lost, as they were then. */
 static struct {
@@ -441,6 +442,9 @@ static void fate_plan(void)
   plan.recovers = plan.regions && !plan.logs && fate_one_in("recovers", 3);
   plan.beside = plan.theme == THEME_PART ? (int)fate_draw("beside", BESIDES) : BESIDE_NONE;
   if (fate_one_in("time.limit", 12)) plan.time_limit = 1 + (int)fate_draw("time.limit.seconds", 300);
+  plan.copies = fate_one_in("copies", 12);
+  tree_free(fate_copy);
+  fate_copy = NULL;
   plan.steps = -1;
   S.preempt = fate_draw("preempt", 3) == 0 ? 0 : fate_draw("preempt.much", 2) ? 200 : 40;
   S.not_yet = fate_one_in("mpi.late", 2) ? 100 : 0;
@@ -530,6 +534,18 @@ static void prefix_purged(void)
   if (!(rots ? tree_rot : tree_purge)(world_prefix, name)) return;
   sim_note("a file of %s %s", d->name, rots ? "has a wrong byte" : "is purged");
   truth_purged(d, rots);
+}
+
+/* Somebody keeps a copy of what the library has on the prefix for itself, and puts it back after one of the next runs. */
+static void prefix_restored(void)
+{
+  if (!plan.copies) return;
+  if (!fate_copy) {
+    if (fate_one_in("copied", 2)) fate_copy = tree_copy(world_prefix);
+  } else if (fate_one_in("restored", 3) && tree_restore(world_prefix, fate_copy, "/p", ".scr")) {
+    sim_note("an older .scr is put back");
+    truth_restored();
+  }
 }
 
 /* Run a command between two lifetimes, on NODE; it may be killed.  Returns 1 if it has said success. */
@@ -792,6 +808,7 @@ static void fate_life(uint64_t* calls)
   machine_permute();
   notes_damaged();
   prefix_purged();
+  prefix_restored();
   fate_scavenge();
   fate_commands();
 }

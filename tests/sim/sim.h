@@ -307,12 +307,13 @@ void  tree_room(tree* t, uint64_t bytes);        /* it takes BYTES more from now
 
 /*
 ** What others do: write a file, change a byte of one, remove one that has NAME in its path, change a byte of any one,
-** hold the lock on one.  Returns 0 if it is not there.
+** hold the lock on one, put back the directory NAME of DIR as COPY has it.  Returns 0 if it is not there.
 */
 void tree_write(tree* t, const char* dir, const char* name, const char* text);
 int  tree_spoil(tree* t, const char* path);
 int  tree_purge(tree* t, const char* name);
 int  tree_rot(tree* t, const char* name);
+int  tree_restore(tree* t, const tree* copy, const char* dir, const char* name);
 void tree_rename(tree* t, const char* from, const char* to); /* at its top */
 int  tree_lock(tree* t, const char* path, open_file* holder);
 

@@ -166,6 +166,20 @@ static void truth_purges(dataset* d)
   if (truth.chosen == d->number) truth.chosen = 0;
 }
 
+void truth_restored(void)
+{
+  int i;
+
+  truth.notes_lost = truth.twins = 1; /* ids are given again */
+  truth.halts = 1;                    /* as one may have been asked for when the copy was made */
+  for (i = 1; i <= truth.sets; i++) {
+    dataset* d = &truth.set[i];
+    truth_purges(d);
+    d->unnoted = d->gone = 1;
+    d->rejected = 0;
+  }
+}
+
 void truth_begin_life(void)
 {
   int i;

@@ -48,6 +48,7 @@ typedef struct {
   int         ranks, ranks_usual, nodes, lifetimes, size_most, files_most, layout;
   int         node_of[RANKS_MOST];
   int         members;                    /* ranks 0 to members - 1 have the library; the others compute alone */
+  int         copies;                     /* somebody keeps a copy of .scr, and puts it back */
   int         time_limit;                 /* the allocation ends, so many seconds after it could begin; 0: never */
   int         theme;                      /* THEME_* */
   int         beside;                     /* what these do: BESIDE_* */
@@ -155,6 +156,7 @@ void     truth_on_prefix(dataset* d);
 void     truth_overwritten(const dataset* d); /* D may have taken the files of older ones on the prefix */
 /* Others have removed a file of that name from the prefix; ROTS: or it has a wrong byte there. */
 void truth_purged(const dataset* d, int rots);
+void truth_restored(void);         /* the library's directory on the prefix is an older one: only bytes are sure */
 void truth_moot(const dataset* d); /* D is refused or deleted: older ones may be missing without a word */
 
 /* The user is about to choose D, to drop or to delete it; then the call has succeeded on a rank. */

@@ -654,6 +654,20 @@ tree* tree_copy(const tree* t)
   return c;
 }
 
+int tree_restore(tree* t, const tree* copy, const char* dir, const char* name)
+{
+  inode *     to = tree_find(t, dir), *from = tree_find(copy, dir), *i;
+  const char* n = name_of(name, strlen(name));
+
+  if (!to || !from || (from = dir_child(from, n)) == NULL) return 0;
+  if (dir_child(to, n)) dir_remove(to, n);
+  i = inode_new(t, 1, from->mode);
+  dir_put(to, n, i);
+  copy_dir(t, i, from);
+  dir_sync(to);
+  return 1;
+}
+
 void tree_room(tree* t, uint64_t room)
 {
   t->limit = room > UINT64_MAX - t->used ? UINT64_MAX : t->used + room;

@@ -115,6 +115,21 @@ for gone in heat.300 heat.300/rank_1.heat heat.300/.scr; do
   whole "$gone is gone"
   check "$gone is gone, clean again" 0 "" $clean
 done
+# Metadata of what the caches still have are damaged: another directory has new ones, and the index has it there alone.
+for damaged in summary.scr rank2file.0.0.scr; do
+  for saver in "postrun $BIN/scr_postrun" "run run --steps 310"; do
+    killed SCR_COPY_TYPE=XOR SCR_FLUSH=1
+    check "$damaged is damaged: the user's choice" 0 - "$BIN/scr_index" --current heat.300
+    printf X | dd of="$p/heat.300/.scr/$damaged" bs=1 seek=60 conv=notrunc 2>"$tmp/stderr"
+    SCR_FLUSH=1 check "$damaged is damaged: ${saver%% *}" 0 - ${saver#* }
+    check "$damaged is damaged: it is chosen, and listed once" 0 "heat.300 1" sh -c 'echo "$1 $(grep -c heat.300)"' sh "$(newest)" \
+      < <("$BIN/scr_index" --list)
+    lose 0 1 2 3
+    run --steps 600
+    check "$damaged was damaged: the answer" 0 "$calm" answer
+    says "$damaged was damaged: from where" 0 "restarted from heat.300" cat "$tmp/log"
+  done
+done
 killed SCR_COPY_TYPE=XOR SCR_FLUSH=1 SCR_CACHE_SIZE=3 SCR_CACHE_KEEP=1
 rm -r "$p/.scr/index.scr" "$p/heat.200"
 check "the index is gone: what a scavenge of an older one leaves" 0 - "$BIN/scr_scavenge" --id 2

@@ -32,7 +32,7 @@ take_place() {
   done
 }
 
-leave_place() { rm -rf "$D"; }
+leave_place() { [ "$(cat "$D/owner" 2>/dev/null)" != $$ ] || rm -rf "$D"; }
 
 # Build the program over the library in directory $1, as $2.  Fortified headers would go around its host name.
 build_version() {
