@@ -536,7 +536,7 @@ static void prefix_purged(void)
   truth_purged(d, rots);
 }
 
-/* Somebody keeps a copy of what the library has on the prefix for itself, and puts it back after one of the next runs. */
+/* Somebody keeps a copy of what the library has on the prefix for itself, and puts it back after a later run. */
 static void prefix_restored(void)
 {
   if (!plan.copies) return;
