@@ -548,13 +548,12 @@ static void prefix_restored(void)
   }
 }
 
-/* Run a command between two lifetimes, on NODE; it may be killed.  Returns 1 if it has said success. */
-static int command_on(int node, const char* line)
+/* Run a command between two lifetimes, on NODE.  Returns 1 if it has said success. */
+static int command_run(int node, const char* line)
 {
   process* p;
   int      code;
 
-  S.kill_at = fate_one_in("command.killed", 4) ? 1 + sim_below(300) : UINT64_MAX;
   sim_note("command: %s", line);
   world_begin(0, plan.node_of, program_run);
   p = spawn_command(node, line);
@@ -564,6 +563,13 @@ static int command_on(int node, const char* line)
   world_end();
   S.kill_at = UINT64_MAX;
   return code == 0;
+}
+
+/* It may be killed. */
+static int command_on(int node, const char* line)
+{
+  S.kill_at = fate_one_in("command.killed", 4) ? 1 + sim_below(300) : UINT64_MAX;
+  return command_run(node, line);
 }
 
 static int command_between(const char* line)
@@ -688,6 +694,16 @@ static void fate_scavenge(void)
   world_setenv("SCR_NODELIST", NULL);
 }
 
+/* The index is damaged, and a person has a new one made. */
+static void index_damaged(void)
+{
+  if (!fate_one_in("index.damaged", 24) || !tree_spoil(world_prefix, "/p/.scr/index.scr")) return;
+  sim_note("the index is damaged");
+  truth_unindexed();
+  command_between("scr_index --build");
+  command_run(0, "scr_index --build"); /* it names what a killed flush has left, and fails */
+}
+
 /* What a person does on the prefix between two runs. */
 static void fate_commands(void)
 {
@@ -809,6 +825,7 @@ static void fate_life(uint64_t* calls)
   notes_damaged();
   prefix_purged();
   prefix_restored();
+  index_damaged();
   fate_scavenge();
   fate_commands();
 }

@@ -330,7 +330,7 @@ static int restart(actor* a)
     d = truth_find(name);
     if (d == NULL) return 0;
     if (tries == 0 && fate_one_in("restart.skipped", 20)) return 1; /* it writes on without having read */
-    if (plan.logs == 1) logs_restoring(name);
+    if (plan.logs) logs_restoring(name);
     if ((rc = CALL(a, "SCR_Start_restart", SCR_Start_restart(name))) != SCR_SUCCESS) {
       truth.log_lost |= plan.logs && (rc == SCR_ERR_MISSING || rc == SCR_ERR_CRC) && logs_may_be_lost(name);
       if (!S.faults && !truth.log_lost)

@@ -443,6 +443,22 @@ void truth_lose_file(int node)
   truth_damage(node);
 }
 
+void truth_unindexed(void)
+{
+  int i, purged = 0;
+
+  truth.chosen = truth.unserved = 0;
+  for (i = 1; i <= truth.sets; i++) purged |= truth.set[i].purged;
+  for (i = 1; i <= truth.sets; i++) {
+    dataset* d = &truth.set[i];
+    if (d->rejected) truth_let_go(d);
+    if (d->gone) d->gone = 1;
+    d->rejected = d->picked = 0;
+    d->told |= purged; /* as the command has said that one is not added */
+    d->left |= purged;
+  }
+}
+
 void truth_returned(void)
 {
   int i;
@@ -605,6 +621,8 @@ void truth_after_life(int complete)
   for (i = 1; i <= truth.sets && S.faults; i++) {
     truth.set[i].moved |= plan.prefix_used; /* a fetch that failed was to take its place, */
     truth.set[i].unnoted = 1;               /* or one of which neither the program nor the flush file knows */
+    if (truth.chosen && i > truth.chosen && truth_shares(&truth.set[i], &truth.set[truth.chosen]) && world_warnings > 0)
+      truth.chosen = 0; /* as a warning has said: a flush that went on has taken its place */
   }
   for (i = truth.sets; i > 0 && plan.prefix_size > 0; i--) {
     if (newer >= plan.prefix_size) truth.set[i].outgrown = 2;

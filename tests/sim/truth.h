@@ -156,6 +156,7 @@ void     truth_on_prefix(dataset* d);
 void     truth_overwritten(const dataset* d); /* D may have taken the files of older ones on the prefix */
 /* Others have removed a file of that name from the prefix; ROTS: or it has a wrong byte there. */
 void truth_purged(const dataset* d, int rots);
+void truth_unindexed(void);        /* a new index is made from what is there: nobody knows what was decided */
 void truth_restored(void);         /* the library's directory on the prefix is an older one: only bytes are sure */
 void truth_moot(const dataset* d); /* D is refused or deleted: older ones may be missing without a word */
 
