@@ -11252,6 +11252,8 @@ SCR_FN SCR_APART void scr_publish_remove_twins(const scr_publication* p, scr_ind
     if (strcmp(it.dir, p->dir) == 0 || !scr_identity_same(&it.desc.identity, &p->desc.identity)) continue;
     if (it.unread != SCR_UNREAD_DAMAGED && scr_prefix_has(p->prefix, &it)) continue; /* a copy that the user has made */
     current |= scr_index_is_current(index, it.id, it.dir);
+    scr_warn("the metadata of dataset %d in %s/%s, or its files, are damaged: the index has it in %s now", it.id,
+             p->prefix, it.dir, p->dir);
     scr_index_remove(index, it.id, it.dir);
     memset(&it, 0, sizeof it); /* the index has changed */
   }
