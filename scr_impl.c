@@ -11029,8 +11029,8 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
 **
 ** Uses       platform, errors, memory, path, hash, dataset, index, summary, rank2file map, datasets
 ** Offers     scr_rival, scr_publication; scr_publish_list_rivals, scr_publish_look, scr_publish_refused,
-**            scr_publish_hit_blindly, scr_publish_is_indexed, scr_publish_has_copy, scr_publish_enter,
-**            scr_publish_done
+**            scr_publish_hit_blindly, scr_publish_is_indexed, scr_publish_has_copy, scr_publish_forget_others,
+**            scr_publish_enter, scr_publish_done
 ** Invariants
 **   X7  Until the index has the dataset, nothing that was there has changed; after that, any run or command can finish
 **       the renames from the map.
@@ -11238,28 +11238,26 @@ SCR_FN const scr_rival* scr_publish_hits_choice(const scr_publication* p, const 
 }
 
 /*
-** P, which INDEX has now, was there under another directory before, whose metadata or files are damaged: that entry is
-** removed.  CURRENT, if it names that, names P.
+** INDEX has the dataset IDENTITY in DIR now: its entries of other directories, from where it has gone, or where it is
+** damaged, are removed, and CURRENT names DIR in place of them.  An entry that was rejected or passed over stays.
 */
-SCR_FN SCR_APART void scr_publish_remove_twins(const scr_publication* p, scr_index* index)
+SCR_FN SCR_APART void scr_publish_forget_others(scr_index* index, const scr_identity* identity, const char* dir)
 {
   scr_index_item it = SCR_ZEROS;
   scr_choice     c;
-  int            current = 0;
 
-  scr_choice_read(index, &c);
   while (scr_index_walk(index, &it)) {
-    if (strcmp(it.dir, p->dir) == 0 || !scr_identity_same(&it.desc.identity, &p->desc.identity)) continue;
-    if (it.unread != SCR_UNREAD_DAMAGED && scr_prefix_has(p->prefix, &it)) continue; /* a copy that the user has made */
-    current |= scr_index_is_current(index, it.id, it.dir);
-    scr_warn("the metadata of dataset %d in %s/%s, or its files, are damaged: the index has it in %s now", it.id,
-             p->prefix, it.dir, p->dir);
+    if (!scr_identity_same(&it.desc.identity, identity) || strcmp(it.dir, dir) == 0 || it.failed || it.passed ||
+        (it.unread != SCR_UNREAD_DAMAGED && scr_prefix_has(index->prefix, &it)))
+      continue;
+    scr_choice_read(index, &c);
+    if (c.id == it.id && strcmp(c.dir, it.dir) == 0) {
+      snprintf(c.dir, sizeof c.dir, "%s", dir);
+      scr_choice_write(index, &c);
+    }
     scr_index_remove(index, it.id, it.dir);
     memset(&it, 0, sizeof it); /* the index has changed */
   }
-  if (!current) return;
-  snprintf(c.dir, sizeof c.dir, "%s", p->dir);
-  scr_choice_write(index, &c);
 }
 
 /*
@@ -11283,7 +11281,7 @@ SCR_FN int scr_publish_enter(const scr_publication* p, int* committed)
   for (i = 0; i < p->rivals && rc == SCR_SUCCESS; i++)
     if (p->rival[i].hit) scr_index_remove(&index, p->rival[i].identity.id, p->rival[i].dir);
   if (rc == SCR_SUCCESS) rc = scr_index_set(&index, &p->desc, p->dir);
-  if (rc == SCR_SUCCESS) scr_publish_remove_twins(p, &index);
+  if (rc == SCR_SUCCESS) scr_publish_forget_others(&index, &p->desc.identity, p->dir);
   if (rc == SCR_SUCCESS && p->mark == SCR_MARK_PASSED) scr_index_note_passed(&index, id);
   if (rc == SCR_SUCCESS && p->mark == SCR_MARK_REJECTED) scr_index_note_failed(&index, id, p->dir, p->rejected_by);
   if (rc == SCR_SUCCESS) scr_choice_read(&index, &c);
@@ -14095,7 +14093,7 @@ SCR_FN int scr_rebuild_set(scr_rebuild* job, const char* set, const char* into)
 **            scr_hold_prefix, scr_make_map, scr_adopt_free, scr_adopt_file, scr_adopt
 ** Invariants
 **   B5  A dataset is entered into the index only if each of its files is whole, by size and checksum, because a file of
-**       the same name may belong to a newer dataset.
+**       the same name may belong to a newer dataset, and if its name is durable.
 ** Failure    An error code; the index, and all files, stay as they were.
 ** ====================================================================================================== */
 
@@ -14133,13 +14131,15 @@ SCR_FN int scr_scan_check_leaf(const scr_objects* l, void* arg)
 {
   scr_scan_check_state* s = (scr_scan_check_state*)arg;
 
+  int rc = scr_scan_files(l, s->prefix, &s->temporary);
+
   s->owners += l->owners;
-  return scr_scan_files(l, s->prefix, &s->temporary);
+  return rc == SCR_SUCCESS ? scr_objects_sync(l, s->prefix) : rc;
 }
 
 /*
-** Check all files of the dataset DESC at PLACE against its rank2file map; *TEMPORARY becomes 1 if one has its temporary
-** name still.
+** Check all files of the dataset DESC at PLACE against its rank2file map, and make their names durable: who renamed
+** them may have been killed before that.  *TEMPORARY becomes 1 if one has its temporary name still.
 */
 SCR_FN int scr_scan_check(const char* prefix, const scr_prefix_place* place, const scr_desc* desc, int* temporary)
 {
@@ -14233,30 +14233,6 @@ SCR_FN int scr_scan_replace(scr_index* index, const scr_prefix_place* place, con
 }
 
 /*
-** The dataset DESC was found in DIR: remove its entries of other directories, from where it has gone, from INDEX, whose
-** choice of one of them becomes that of DIR.  An entry that was rejected or passed over stays.
-*/
-SCR_FN void scr_scan_forget_moved(scr_index* index, const scr_desc* desc, const char* dir)
-{
-  scr_prefix_place place;
-  scr_index_item   it = SCR_ZEROS;
-  scr_choice       c;
-
-  while (scr_index_walk(index, &it)) {
-    if (!scr_identity_same(&it.desc.identity, &desc->identity) || strcmp(it.dir, dir) == 0 || it.failed || it.passed ||
-        scr_prefix_has_summary(index->prefix, &it, &place))
-      continue;
-    scr_choice_read(index, &c);
-    if (c.id == it.id && strcmp(c.dir, it.dir) == 0) {
-      snprintf(c.dir, sizeof c.dir, "%s", dir);
-      scr_choice_write(index, &c);
-    }
-    scr_index_remove(index, it.id, it.dir);
-    memset(&it, 0, sizeof it);
-  }
-}
-
-/*
 ** Enter the dataset in DIR below the prefix into INDEX, if it is complete (B5).  If it is in the index already, that
 ** stays as it is.  Files that have temporary names are renamed by the next run; what loses files to them leaves the
 ** index, and so does the place from which the dataset was moved.  DESC receives what the dataset is.
@@ -14280,7 +14256,7 @@ SCR_FN int scr_scan_add(scr_index* index, const char* dir, scr_desc* desc)
   if (rc == SCR_SUCCESS) rc = scr_dir_sync(path); /* who wrote it may have been killed before that */
   if (rc == SCR_SUCCESS) rc = scr_index_set(index, desc, dir);
   if (rc == SCR_SUCCESS && !temporary) scr_index_note_renamed(index, desc->identity.id, dir);
-  if (rc == SCR_SUCCESS) scr_scan_forget_moved(index, desc, dir);
+  if (rc == SCR_SUCCESS) scr_publish_forget_others(index, &desc->identity, dir);
   return rc;
 }
 
